@@ -1,0 +1,76 @@
+r"""Byte-exact lines of an observation.
+
+A line ends with `\n` and with nothing else: a `\r`, a form feed or U+2028 belongs to its line. The final
+newline ends the last line and starts no further one, so `"a\nb\n"` has two lines and `""` has none.
+Bytes that are no UTF-8 are carried as surrogate escapes and come back unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from linecls.spans import Span, merge
+
+# Terminal escapes (CSI, OSC, two-byte) and control characters say nothing about what a line means.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The raw output of one tool call, split into verbatim lines.
+
+    lines: each line with its terminator, so that `"".join(lines)` is the input again.
+    is_bytes: whether the input was bytes; `select` answers in the same type.
+    """
+
+    lines: list[str]
+    is_bytes: bool = field(default=False)
+
+    @classmethod
+    def of(cls, raw: str | bytes) -> Observation:
+        """Split raw output. Accepts any str or bytes; never fails on content."""
+        if isinstance(raw, (bytes, bytearray, memoryview)):
+            return cls(split_lines(bytes(raw).decode("utf-8", "surrogateescape")), True)
+        if not isinstance(raw, str):
+            raise TypeError(f"an observation is str or bytes, not {type(raw).__name__}")
+        return cls(split_lines(raw), False)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def raw(self) -> str | bytes:
+        """The input, unchanged."""
+        return self._typed("".join(self.lines))
+
+    def select(self, spans: Iterable[Span | tuple[int, int]]) -> str | bytes:
+        """The lines of the spans, byte for byte, in the type of the input."""
+        return self._typed("".join("".join(self.lines[s.start_line - 1 : s.end_line]) for s in merge(spans)))
+
+    def _typed(self, text: str) -> str | bytes:
+        return text.encode("utf-8", "surrogateescape") if self.is_bytes else text
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Split on `\n` only, keeping terminators: `"".join(split_lines(t)) == t` for every str."""
+    lines = text.split("\n")
+    last = lines.pop()
+    lines = [line + "\n" for line in lines]
+    if last:
+        lines.append(last)
+    return lines
+
+
+def scoring_text(line: str) -> str:
+    """What the model reads of a line: no terminator, no terminal escapes, controls as spaces.
+
+    A carriage return inside a line (a progress bar) is a space here. Never used for output.
+    """
+    if line.isascii() and line[:-1].isprintable():  # nearly every line
+        return line.rstrip("\r\n")
+    if "\x1b" in line:
+        line = _ESCAPES.sub("", line)
+    return _CONTROLS.sub(" ", line).rstrip()
