@@ -69,8 +69,9 @@ def scoring_text(line: str) -> str:
 
     A carriage return inside a line (a progress bar) is a space here. Never used for output.
     """
-    if line.isascii() and line[:-1].isprintable():  # nearly every line
-        return line.rstrip("\r\n")
+    body = line.rstrip("\r\n")
+    if body.isascii() and body.isprintable():  # nearly every line
+        return body
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     return _CONTROLS.sub(" ", line).rstrip()

@@ -1,0 +1,129 @@
+"""The command line. Each command stands in a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from linecls import __version__
+from linecls.errors import LineclsError
+
+# Name -> where the click command is, and what the list of commands says of it.
+_COMMANDS = {
+    "prune": ("linecls.cli.prune:command", "Print the lines of tool output that answer a query."),
+    "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
+    "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
+    "train": ("linecls.cli.train:command", "Train a model from labelled records."),
+    "data": ("linecls.cli.data:command", "Build labelled records by program."),
+    "export": ("linecls.cli.export:command", "Turn a checkpoint into a model directory."),
+}
+
+_HELP = """Prune tool output to the verbatim lines that answer a query.
+
+A query and the raw output of one command go in; the lines that matter come out, byte for byte, in order,
+or nothing when nothing answers. It runs offline, with the model that comes with the package.
+
+\b
+Examples:
+  pytest -q 2>&1 | linecls prune "why does the login test fail"
+  linecls prune "which step broke the build" ci.log --max-lines 40
+  git log -200 | linecls prune "when did the cache key change" --numbers
+  kubectl describe pod web | linecls prune "why is it not ready" --json
+  linecls model
+
+`linecls COMMAND --help` tells more about a command.
+
+\b
+Exit status:
+  0    done
+  1    a check that was asked for failed (prune --strict: the model did not run)
+  2    wrong usage, or an input, output or device that cannot be used; one line on stderr says which
+  130  interrupted
+  141  the reader of the output went away
+"""
+
+
+class OutputError(LineclsError):
+    """Standard output cannot be written."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, and that ends as Unix tools do."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
+        return getattr(import_module(module), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LineclsError as error:
+            _say(f"linecls: {error}")
+            ctx.exit(2)
+        except BrokenPipeError:
+            _discard_stdout()
+            ctx.exit(141)
+        except KeyboardInterrupt:
+            ctx.exit(130)
+
+
+def write_stdout(data: bytes, *, kept_elsewhere: str | None = None) -> None:
+    """Write bytes to standard output, all of them.
+
+    Raises OutputError when that fails, BrokenPipeError when the reader went away. kept_elsewhere: what to say
+    of where the input still is.
+    """
+    stream = click.get_binary_stream("stdout")
+    try:
+        stream.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _discard_stdout()
+        hint = f"; {kept_elsewhere}" if kept_elsewhere else ""
+        raise OutputError(f"cannot write the output: {error.strerror}; it is incomplete{hint}") from error
+
+
+def warn(message: str) -> None:
+    """One line on standard error."""
+    _say(f"linecls: {' '.join(message.split())}")
+
+
+def _say(line: str) -> None:
+    try:
+        click.echo(line, err=True)
+    except OSError:
+        pass  # nobody reads stderr
+
+
+def _discard_stdout() -> None:
+    """Let what is still buffered go nowhere, so that the interpreter does not complain while it ends."""
+    try:
+        descriptor = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
+
+
+@click.group(
+    cls=LazyGroup, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, "--version", package_name="linecls", message="%(prog)s %(version)s")
+def main() -> None:
+    """The group `linecls`."""

@@ -1,0 +1,171 @@
+"""`linecls prune`: from a pipe or a file to the lines that answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linecls.cli import warn, write_stdout
+from linecls.errors import LineclsError
+
+if TYPE_CHECKING:
+    from linecls.observation import Observation
+    from linecls.spans import Span
+
+_HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
+
+Kept lines come out byte for byte and in order. When nothing answers, nothing is printed.
+
+\b
+Examples:
+  pytest -q 2>&1 | linecls prune "why does the login test fail"
+  linecls prune "which step broke the build" ci.log --max-lines 40
+  rg -n TODO | linecls prune "todos about the cache" --numbers
+  linecls prune "which port is taken" server.log --json | jq .spans
+
+When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
+goes through unchanged and one line on stderr says why: a pruner must not lose a command's output.
+
+\b
+Exit status:
+  0    done, also when nothing answers and when the input went through unchanged
+  1    with --strict: the model did not run; the input still went through unchanged
+  2    wrong usage, unknown device or operating point, unreadable FILE, or output that cannot be written
+  130  interrupted
+  141  the reader of the output went away
+"""
+
+
+class _FiniteFloat(click.ParamType):
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+@click.command(
+    "prune",
+    help=_HELP,
+    short_help="Print the lines of tool output that answer a query.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.argument("query")
+@click.argument("file", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: spans, counts, text.")
+@click.option("--numbers", is_flag=True, help="Put each line's number in front: '  12│line'.")
+@click.option("--bias", type=_FiniteFloat(), help="Keep less (larger) or more (smaller); in logits.")
+@click.option("--max-lines", type=click.IntRange(min=0), help="Never print more lines than this.")
+@click.option("--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this.")
+@click.option("--keep-ratio", type=click.FloatRange(0, 1), help="Never print more than this share of the lines.")
+@click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
+@click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+@click.option("--strict", is_flag=True, help="Exit with status 1 when the model cannot run.")
+def command(
+    query: str,
+    file: str | None,
+    as_json: bool,
+    numbers: bool,
+    model: str | None,
+    device: str,
+    threads: int | None,
+    strict: bool,
+    **options: Any,
+) -> None:
+    """The click command; see `_HELP`."""
+    if as_json and numbers:
+        raise click.UsageError("--json and --numbers exclude each other.")
+    _check_device(device)
+    raw = _read(file)
+    try:
+        observation, spans, answerable = _prune(query, raw, model, device, threads, options)
+    except click.ClickException:
+        raise
+    except Exception as error:  # whatever it is, the command's output must come through
+        reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
+        warn(f"warning: the model cannot run, so nothing was pruned: {reason}")
+        write_stdout(_whole_as_json(raw, reason) if as_json else raw, kept_elsewhere=_kept(file))
+        if strict:
+            click.get_current_context().exit(1)
+        return
+    write_stdout(_render(observation, spans, answerable, as_json, numbers), kept_elsewhere=_kept(file))
+    if not spans and sys.stderr.isatty():
+        warn(f"none of the {len(observation)} lines answers the query")
+
+
+def _check_device(device: str) -> None:
+    from linecls.session import parse_device
+
+    parse_device(device)
+
+
+def _read(file: str | None) -> bytes:
+    """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
+    if file is None and sys.stdin is not None and sys.stdin.isatty():
+        raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
+    if file is None or file == "-":
+        try:
+            return click.get_binary_stream("stdin").read()
+        except OSError as error:
+            raise LineclsError(f"cannot read standard input: {error.strerror}") from error
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError) as error:
+        raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _prune(
+    query: str, raw: bytes, model: str | None, device: str, threads: int | None, options: dict[str, Any]
+) -> tuple[Observation, list[Span], float]:
+    from linecls.observation import Observation
+    from linecls.pruner import Pruner
+
+    pruner = Pruner.from_pretrained(model, device=device, threads=threads)
+    try:
+        pruner.artifact.operating_point(options["operating_point"])
+    except LineclsError as error:
+        raise click.BadParameter(str(error), param_hint="--operating-point") from error
+    pruning = pruner.prune(query, raw, **options)
+    return Observation.of(raw), pruning.spans, pruning.answerable
+
+
+def _render(
+    observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool
+) -> bytes:
+    from linecls import rendering
+
+    if as_json:
+        return _json(rendering.as_dict(observation, spans, answerable))
+    kept = (rendering.numbered if numbers else rendering.plain)(observation, spans)
+    return kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
+
+
+def _whole_as_json(raw: bytes, reason: str) -> bytes:
+    """The unpruned input in the form of an answer, with the key `warning`."""
+    from linecls.observation import Observation
+    from linecls.rendering import as_dict
+    from linecls.spans import Span
+
+    observation = Observation.of(raw)
+    spans = [Span(1, len(observation))] if len(observation) else []
+    return _json({**as_dict(observation, spans, None), "warning": reason})
+
+
+def _json(values: dict[str, Any]) -> bytes:
+    return (json.dumps(values, ensure_ascii=False) + "\n").encode("utf-8")
+
+
+def _kept(file: str | None) -> str | None:
+    return f"{file} still holds all of it" if file not in (None, "-") else None

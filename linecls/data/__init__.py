@@ -1,0 +1,1 @@
+"""Building labelled records by program: real tool outputs whose answers are known by construction."""

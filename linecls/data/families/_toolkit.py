@@ -1,0 +1,427 @@
+"""Shared parts of the tool-output families: a page that knows its evidence lines, catalogues, vocabularies.
+
+A catalogue is plain text, one entry per kind of incident:
+
+    = name level          begins an entry (`level` is free: a log level, a status, a section)
+    > text                begins a variant of what the tool prints; `{slot}` is filled from a vocabulary
+    + text                a further event of the same variant (noise may fall between events)
+    | text                a continuation line that stays glued to the line above (stack frames, details)
+    ? text                a query that the entry answers; `{slot_p}` is the slot in other words
+"""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import random
+import re
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from linecls.data.families import SOURCE
+from linecls.records import Record
+from linecls.spans import Span, merge
+
+
+@dataclass
+class Event:
+    """One event of an incident: `lines[0]` is the message, the others are glued continuation lines."""
+
+    lines: list[str]
+
+
+@dataclass
+class Kind:
+    """An entry of a catalogue: what can be printed and what may be asked about it."""
+
+    name: str
+    level: str
+    variants: list[list[Event]] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+
+
+def parse_catalogue(text: str) -> list[Kind]:
+    """Parse a catalogue; raises ValueError for a line that belongs to no entry or an entry without queries."""
+    kinds: list[Kind] = []
+    for raw in text.splitlines():
+        if not raw.strip():
+            continue
+        mark, body = raw[0], raw[2:]
+        if mark == "=":
+            name, _, level = body.partition(" ")
+            kinds.append(Kind(name, level.strip() or "ERROR"))
+            continue
+        if not kinds or mark not in ">+|?":
+            raise ValueError(f"catalogue line belongs to no entry: {raw!r}")
+        kind = kinds[-1]
+        if mark == ">":
+            kind.variants.append([Event([body])])
+        elif mark == "+":
+            kind.variants[-1].append(Event([body]))
+        elif mark == "|":
+            kind.variants[-1][-1].lines.append(body)
+        else:
+            kind.queries.append(body)
+    for kind in kinds:
+        if not kind.variants or not kind.queries:
+            raise ValueError(f"catalogue entry {kind.name} lacks a variant or a query")
+    return kinds
+
+
+def parse_vocabulary(text: str) -> list[tuple[str, list[str]]]:
+    """Lines `identifier = paraphrase; paraphrase` to pairs of identifier and paraphrases."""
+    entries = []
+    for raw in text.strip().splitlines():
+        name, _, rest = raw.partition(" = ")
+        entries.append((name.strip(), [part.strip() for part in rest.split(";") if part.strip()]))
+    return entries
+
+
+class Slots(dict[str, str]):
+    """Values for one incident: each slot is drawn once, on first use, from a vocabulary or a number maker."""
+
+    def __init__(self, rng: random.Random, vocabularies: Mapping[str, Sequence[tuple[str, list[str]]]],
+                 fixed: Mapping[str, str] | None = None, taken: set[str] | None = None) -> None:
+        super().__init__(fixed or {})
+        self._rng = rng
+        self._vocabularies = vocabularies
+        self._taken = taken if taken is not None else set()
+
+    def __missing__(self, key: str) -> str:
+        base, _, tail = key.rpartition("_")
+        if tail == "p" and base:
+            self[base]  # draws both
+            return self[key]
+        stem = key.rstrip("0123456789")
+        if stem in self._vocabularies:
+            entries = self._vocabularies[stem]
+            free = [e for e in entries if (stem + e[0]) not in self._taken] or list(entries)
+            name, words = self._rng.choice(free)
+            self._taken.add(stem + name)
+            self[key] = name
+            self[key + "_p"] = self._rng.choice(words) if words else name
+            return self[key]
+        maker = MAKERS.get(stem)
+        if maker is None:
+            raise KeyError(f"no vocabulary or maker for slot {key!r}")
+        self[key] = maker(self._rng)
+        return self[key]
+
+    def fill(self, text: str) -> str:
+        """Fill the `{slot}`s of a text; other braces stay."""
+        return _ARTICLES.sub(r"\1he ", _SLOT.sub(lambda m: self[m.group(1)], text))
+
+
+_SLOT = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
+
+_ARTICLES = re.compile(r"\b([Tt])he (?:the|a|an|what|where|one's) ")
+
+
+def _hex(n: int) -> Callable[[random.Random], str]:
+    return lambda rng: "".join(rng.choices("0123456789abcdef", k=n))
+
+
+MAKERS: dict[str, Callable[[random.Random], str]] = {
+    "n": lambda r: str(r.randint(2, 9)),
+    "nn": lambda r: str(r.randint(11, 97)),
+    "mm": lambda r: f"{r.randint(0, 59):02d}",
+    "nnn": lambda r: str(r.randint(104, 989)),
+    "nnnn": lambda r: str(r.randint(1024, 9870)),
+    "nnnnn": lambda r: str(r.randint(10240, 98700)),
+    "big": lambda r: str(r.randint(1_000_000, 98_000_000)),
+    "ms": lambda r: str(r.randint(3, 480)),
+    "slow": lambda r: str(r.randint(2100, 48000)),
+    "sec": lambda r: str(r.choice([5, 10, 15, 20, 30, 45, 60, 90, 120])),
+    "pct": lambda r: str(r.randint(3, 88)),
+    "high": lambda r: str(r.randint(91, 99)),
+    "float": lambda r: f"{r.uniform(0.1, 99):.2f}",
+    "ip": lambda r: f"10.{r.randint(0, 63)}.{r.randint(0, 255)}.{r.randint(2, 250)}",
+    "wan": lambda r: f"{r.choice([198, 203])}.{r.choice([51, 18])}.{r.choice([100, 113])}.{r.randint(2, 250)}",
+    "port": lambda r: str(r.choice([5432, 6379, 8080, 8443, 9092, 9200, 5672, 3306, 27017, 50051, 4317, 7700])),
+    "eport": lambda r: str(r.randint(32768, 60999)),
+    "pid": lambda r: str(r.randint(300, 32000)),
+    "hex": _hex(8),
+    "hash": _hex(12),
+    "sha": _hex(40),
+    "uuid": lambda r: f"{_hex(8)(r)}-{_hex(4)(r)}-4{_hex(3)(r)}-a{_hex(3)(r)}-{_hex(12)(r)}",
+    "mib": lambda r: str(r.choice([64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096])),
+    "gib": lambda r: str(r.choice([2, 4, 8, 10, 16, 20, 32, 50, 64, 100])),
+    "ver": lambda r: f"{r.randint(0, 9)}.{r.randint(0, 24)}.{r.randint(0, 12)}",
+    "date": lambda r: f"20{r.randint(22, 26)}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}",
+    "lineno": lambda r: str(r.randint(14, 460)),
+    "word": lambda r: r.choice("amber birch cedar delta ember fjord gamma harbor iris juniper kilo linden maple nova onyx pine quartz river slate tundra umber violet willow xenon yarrow zephyr".split()),
+    "suffix": lambda r: "".join(r.choices("bcdfghjklmnpqrstvwxz2456789", k=5)),
+    "rs": lambda r: "".join(r.choices("bcdf2456789", k=9)),
+    "letter": lambda r: r.choice(string.ascii_lowercase),
+}
+
+# One draw of these words may be preceded by a way of asking; the catalogues hold the questions themselves.
+_POLITE = ("", "", "", "", "", "", "", "", "", "", "", "", "I want to know: ", "For the incident report: ", "Debugging: ", "Please check: ", "Need this for the ticket: ")
+
+
+def vary(rng: random.Random, query: str) -> str:
+    """Small changes of register: terse without question mark, lower case, a lead-in."""
+    roll = rng.random()
+    if roll < 0.08 and query.endswith("?"):
+        return query[:-1]
+    if roll < 0.14:
+        return query[:1].lower() + query[1:]
+    if roll < 0.20:
+        return rng.choice(_POLITE) + query
+    if roll < 0.24 and query.endswith("."):
+        return query[:-1]
+    return query
+
+
+@dataclass
+class Page:
+    """An observation under construction; lines may carry the key of the evidence they belong to."""
+
+    lines: list[str] = field(default_factory=list)
+    marks: dict[str, list[int]] = field(default_factory=dict)
+
+    def say(self, *text: str, key: str | None = None) -> None:
+        """Append lines (texts are split at newlines); with a key they become evidence of that key."""
+        for chunk in text:
+            for line in chunk.split("\n"):
+                self.lines.append(line)
+                if key is not None:
+                    self.marks.setdefault(key, []).append(len(self.lines))
+
+    def mark(self, key: str, start: int, end: int | None = None) -> None:
+        """Make existing lines (1-based, inclusive) evidence of a key."""
+        self.marks.setdefault(key, []).extend(range(start, (end or start) + 1))
+
+    def find(self, *needles: str, start: int = 1) -> int:
+        """First line at or after `start` that holds all needles; 0 if there is none."""
+        for number in range(max(start, 1), len(self.lines) + 1):
+            if all(needle in self.lines[number - 1] for needle in needles):
+                return number
+        return 0
+
+    def spans(self, key: str) -> list[Span]:
+        """Evidence of a key as merged spans; empty for a key that never came up."""
+        return merge((n, n) for n in self.marks.get(key, []))
+
+    def text(self) -> str:
+        """The observation with a final newline."""
+        return "\n".join(self.lines) + "\n"
+
+
+@dataclass
+class Label:
+    """A query and the key of its evidence; a negative has no key."""
+
+    query: str
+    key: str | None
+    rule: str
+
+
+def records(
+    page: Page, labels: Iterable[Label], *, tool_type: str, command: str, family: str, project: str, ident: str,
+    package: str = "", version: str = "", licence: str = "Apache-2.0",
+) -> Iterator[Record]:
+    """One record per label; a positive whose evidence is missing or too large a share is left out."""
+    text = page.text()
+    total = len(page.lines)
+    seen: set[str] = set()
+    kept = 0
+    for label in labels:
+        if label.query in seen:
+            continue
+        seen.add(label.query)
+        spans = page.spans(label.key) if label.key is not None else []
+        size = sum(len(s) for s in spans)
+        if label.key is not None and (not spans or size > max(45, 0.4 * total) or size > 0.6 * total):
+            continue
+        extra: dict[str, Any] = {"family": family, "rule": label.rule, "project": project, "package": package,
+                                 "version": version, "licence": licence}
+        yield Record(
+            instance_id=f"{ident}#{kept}", source=SOURCE, tool_type=tool_type, query=label.query,
+            background_task="", tool_output=text, gold_spans=spans, is_irrelevant=not spans, command=command,
+            extra=extra,
+        )
+        kept += 1
+
+
+# Vocabularies: identifier = other words for it.
+VOCABULARIES: dict[str, list[tuple[str, list[str]]]] = {
+    "svc": parse_vocabulary("""
+ledger-api = the bookkeeping service; the accounting backend
+checkout = the service that completes purchases; the till
+inventory = the stock keeper; the component that counts goods
+mailer = the component that sends e-mail; the outgoing post
+search-indexer = the component that makes documents findable; the full-text feeder
+thumbnailer = the image shrinker; the preview generator
+auth-gateway = the login front; the service that checks identities
+notifier = the push message sender; the component that alerts users
+scheduler = the component that starts timed work; the planner of jobs
+report-builder = the component that assembles monthly summaries; the statement writer
+pricing = the tariff calculator; the component that works out what things cost
+geo-lookup = the place finder; the address resolver
+media-encoder = the video converter; the transcoder
+webhook-relay = the forwarder of callbacks; the component that passes on partner events
+session-store = the keeper of logged-in states; the visitor state holder
+recommendations = the suggestion engine; the part that proposes what to buy next
+fraud-check = the payment risk scorer; the component that looks for swindlers
+audit-trail = the recorder of who did what; the compliance log writer
+crm-sync = the customer data bridge; the job that copies contacts from sales
+warehouse-etl = the analytics loader; the nightly data pipeline
+feature-flags = the switchboard for experiments; the toggle service
+profile-api = the user data backend; the service for personal pages
+booking = the reservation service; the part that hands out seats
+fleet-tracker = the vehicle position service; the thing that follows trucks
+meter-ingest = the sensor reading intake; the collector of measurements
+chat-backend = the messaging server; the conversation service
+subscriptions = the recurring plan manager; the component for renewals
+tax-service = the VAT calculator; the levy computation
+label-printer = the component that prints shipping stickers; the sticker maker
+backup-agent = the component that copies data away for safety; the safekeeping job
+cdn-purger = the component that empties edge caches; the edge invalidator
+ocr-worker = the text recogniser; the scan reader
+translation = the localisation backend; the language service
+quota-keeper = the limiter of usage; the allowance service
+newsletter = the bulk mailing; the campaign sender
+import-worker = the loader of partner files; the feed reader
+shop-frontend = the store's web page server; the storefront
+voucher-service = the coupon backend; the gift code service
+payroll = the wage calculation; the salary job
+loyalty-points = the bonus programme; the reward counter
+"""),
+    "table": parse_vocabulary("""
+orders = purchases; what customers bought
+invoice_lines = the positions of bills; the bill items
+shipments = parcels on the way; deliveries
+customers = the clients; the buyers
+stock_moves = changes in the warehouse; goods movements
+payments = money received; the transactions with banks
+sessions = the visitor states; the logins
+refresh_tokens = long-lived credentials; renewal secrets
+audit_events = the record of actions; the compliance trail
+price_list = the tariffs; the catalogue prices
+coupons = discount codes; vouchers
+reviews = the ratings; what buyers wrote
+employees = staff; the people on the payroll
+bookings = reservations; held seats
+devices = registered hardware; the gadgets
+sensor_readings = the measurements; telemetry values
+subscriptions = recurring plans; the running contracts
+messages = the conversations; chat entries
+attachments = uploaded files; the enclosed documents
+tax_rates = levies; VAT percentages
+addresses = where people live; the places to deliver to
+jobs = queued work; background tasks
+locations = the sites; branches
+translations = the localised texts; language strings
+"""),
+    "queue": parse_vocabulary("""
+mail.outgoing = letters to be sent; outbound post
+orders.created = fresh purchases; newly placed orders
+images.resize = pictures waiting to be shrunk; picture work
+billing.retry = charges to try again; payments to be repeated
+telemetry.raw = unprocessed measurements; sensor data
+search.reindex = documents to be indexed again; index refreshes
+exports.csv = spreadsheets to be written; table dumps
+audit.events = compliance entries; records of actions
+sms.send = text messages for phones; short messages
+returns.inbound = goods coming back; items sent back
+"""),
+    "job": parse_vocabulary("""
+nightly_reconcile = the comparison of books after midnight; the nightly matching of accounts
+purge_expired = the deletion of outdated entries; the clean-up of old records
+refresh_rates = the update of currency tables; the exchange rate fetch
+send_digest = the daily summary mail; the once-a-day overview letter
+rebuild_index = the search re-creation; renewing the full-text index
+rotate_keys = the exchange of secrets; the key renewal
+sync_catalogue = the product list comparison; copying articles from the supplier
+close_month = the end-of-month booking; the period closing
+vacuum_cache = the emptying of temporary storage; the cache sweep
+import_prices = the supplier tariff load; reading new prices
+archive_logs = moving old protocols to cold storage; packing away old logs
+poll_carriers = asking parcel companies for news; the delivery status query
+score_leads = rating prospects; the ranking of potential clients
+export_gdpr = handing out personal data on request; the data subject export
+warm_cache = filling the cache ahead of time; preloading pages
+"""),
+    "host": parse_vocabulary("""
+web-01 = 
+web-02 = 
+db-primary = the main database machine
+db-replica-2 = the second copy of the database; the standby database
+cache-a = the caching machine
+edge-fra1 = the Frankfurt border machine; the machine at the German edge
+worker-07 = 
+gw-north = the northern gateway; the entry machine in the north
+files-nas = the file server; the network storage box
+build-3 = the compile machine
+mon-1 = the monitoring box; the machine that watches the others
+mx-out = the outgoing mail machine
+"""),
+    "user": parse_vocabulary("""
+amara = 
+bjorn = 
+chloe = 
+deniz = 
+emeka = 
+farid = 
+greta = 
+hiroshi = 
+ines = 
+jonas = 
+katya = 
+luca = 
+mei = 
+nadia = 
+oskar = 
+priya = 
+"""),
+    "file": parse_vocabulary("""
+/etc/app/settings.toml = the main configuration; the settings file
+/var/lib/app/state.db = the local state database; the embedded store
+/srv/uploads/incoming = the folder for new uploads; the arrival directory
+/etc/ssl/private/site.key = the secret half of the certificate; the TLS private key
+/var/cache/app/tiles = the map picture cache; the cached map tiles
+/opt/app/plugins/export.so = the export extension; the loadable exporter
+/data/feeds/prices.xml = the supplier's price feed; the incoming tariff document
+/run/app/worker.sock = the worker's local socket; the IPC endpoint
+/srv/reports/2026-q1.pdf = the first quarter's report; the quarterly document
+/etc/app/secrets.env = the file with credentials; the secrets file
+/var/spool/app/outbox = the outgoing tray; the folder of unsent items
+/srv/models/rank.onnx = the ranking model; the learned ordering file
+"""),
+    "peer": parse_vocabulary("""
+payments.example.net = the card processor; the payment partner
+api.weather.example = the forecast provider; the weather supplier
+sms.example.com = the text message carrier; the SMS provider
+maps.example.org = the map supplier; the geodata partner
+id.example.com = the identity provider; the single sign-on server
+s3.example.net = the object storage; the bucket host
+erp.example.internal = the company's business system; the ERP
+rates.example.org = the currency quote source; the exchange rate supplier
+carrier.example.com = the parcel company; the delivery partner
+vault.example.internal = the secret manager; the safe for credentials
+"""),
+    "flag": parse_vocabulary("""
+new_checkout = the redesigned purchase flow
+dark_mode = the night colours
+async_export = exporting in the background
+strict_csp = the tighter script policy
+beta_search = the experimental finder
+bulk_edit = changing many rows at once
+"""),
+    "endpoint": parse_vocabulary("""
+/api/v1/orders = placing a purchase; the purchase resource
+/api/v1/login = signing in
+/api/v2/search = the finder; looking things up
+/api/v1/cart/items = putting goods into the basket; the basket
+/api/v1/users/me = one's own account page; the caller's own data
+/api/v1/export = handing out data in bulk; the dump function
+/api/v1/uploads = sending in files; the file intake
+/api/v1/invoices = the bills; fetching bills
+/api/v1/quotes = price offers; asking for a price
+/api/v1/devices/register = enrolling hardware; adding a gadget
+/api/v1/webhooks = the partner callbacks; callback registration
+/api/v1/reports/daily = the day's summary
+"""),
+}

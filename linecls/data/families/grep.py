@@ -1,0 +1,240 @@
+r"""Searches over Python packages: many hits of a word, one of them described by what its author wrote around it.
+
+`grep` really runs over the package's files; a hit is asked for by the docstring of the function it stands in, by the
+comment above it or by the error that it leads to. None of these is among the hits.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linecls.data.packages import Package, packages
+from linecls.data.python_labels import Label, labels_of
+from linecls.data.rephrase import content_stems, overlap, rephrase, stems
+from linecls.data.views import Origin, Shape, may_be_answered
+from linecls.errors import LineclsError
+from linecls.observation import split_lines
+from linecls.records import Record
+from linecls.spans import Span, from_mask
+
+NAME = "grep"
+
+_PATTERNS = (
+    r"raise \w+Error", r"os\.environ", r"logger\.", r"warnings\.warn", r"except ", r"isinstance\(", r"_cache", r"timeout", r"getattr\(",
+    r"\.pop\(", r"\.get\(", r"setdefault", r"encoding", r"\.split\(", r"\.join\(", r"re\.(compile|match|search|sub)", r"yield ", r"with open",
+    r"default", r"headers", r"config", r"lambda", r"subprocess", r"os\.path", r"Path\(", r"retry|retries", r"lock", r"\.close\(", r"if not ",
+    r"return None", r"continue$", r"\.append\(", r"\.update\(", r"version", r"token", r"session", r"callback", r"parent", r"index", r"buffer",
+    r"is None", r"len\(", r"assert ", r"\.strip\(", r"hasattr\(", r"sorted\(", r"super\(\)", r"\.encode\(|\.decode\(", r"async def", r"self\._\w+ = None",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Hit:
+    path: str
+    line: int  # from 0
+    context: bool
+
+
+@dataclass
+class _File:
+    lines: list[str]
+    labels: list[Label]
+
+
+def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
+    """Records of tool type `grep`.
+
+    Options: `sources` (folders of wheels or site-packages), `exclude` (project names), `per_package` (most
+    observations of one package, 4), `labels` (most of an observation, 5), `negatives` (share, 0.15),
+    `min_hits` and `max_lines` (30 and 300). Needs the program `grep`.
+    """
+    shape = Shape(
+        labels=int(options.get("labels", 5)), negatives=float(options.get("negatives", 0.15)),
+        low=int(options.get("min_hits", 30)), high=int(options.get("max_lines", 300)),
+    )  # fmt: skip
+    found = packages(options.get("sources", []), options.get("exclude", []))
+    queues = [
+        _of_package(package, random.Random(rng.random()), shape, int(options.get("per_package", 4)))
+        for package in found[int(options.get("part", 0)) :: int(options.get("parts", 1))]
+    ]
+    rng.shuffle(queues)
+    while queues:
+        for queue in list(queues):
+            batch = next(queue, None)
+            if batch is None:
+                queues.remove(queue)
+            else:
+                yield from batch
+
+
+def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) -> Iterator[list[Record]]:
+    folder_of = Counter(path.rpartition("/")[0] for path in package.files)
+    if len(package.files) < 4:
+        return
+    made = 0
+    files: dict[str, _File] = {}
+    used: set[str] = set()
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for _ in range(limit * 8):
+            if made >= limit:
+                return
+            folder = rng.choice([*folder_of, package.files[0].split("/")[0]]).split("/")
+            folder = "/".join(folder[: rng.randrange(1, len(folder) + 1)])
+            paths = [path for path in package.files if path.startswith(f"{folder}/")]
+            if not 3 <= len(paths) <= 250:
+                continue
+            for path in paths:
+                if path not in files:
+                    files[path] = _unpack(package, path, root, rng)
+            pattern = rng.choice(_PATTERNS) if rng.random() < 0.6 else _common_word(files, paths, rng, shape)
+            if pattern is None or pattern in used:
+                continue
+            batch = _search(package, folder, paths, pattern, files, root, rng, shape)
+            if batch:
+                used.add(pattern)
+                made += 1
+                yield batch
+
+
+def _unpack(package: Package, path: str, root: Path, rng: random.Random) -> _File:
+    text = package.read(path) or ""
+    if len(text) > 400_000:
+        text = ""
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(text.encode())
+    return _File(split_lines(text), labels_of(text, rng))
+
+
+_KEYWORDS = set("self return import from class None True False else elif with pass this that string type name value".split())
+
+
+def _common_word(files: dict[str, _File], paths: list[str], rng: random.Random, shape: Shape) -> str | None:
+    counts: Counter[str] = Counter()
+    for path in paths:
+        for line in files[path].lines:
+            if not line.lstrip().startswith("#"):
+                counts.update(set(re.findall(r"[a-z][a-z_]{3,}", line)))
+    words = sorted(w for w, n in counts.items() if shape.low * 1.2 <= n <= shape.high * 0.6 and w not in _KEYWORDS)
+    return rng.choice(words) if words else None
+
+
+def _search(package: Package, folder: str, paths: list[str], pattern: str, files: dict[str, _File], root: Path, rng: random.Random, shape: Shape) -> list[Record]:
+    after = rng.choice([0, 0, 0, 1, 2, 3])
+    flags = ["-n", "-E"] + ([f"-A{after}"] if after else [])
+    try:
+        done = subprocess.run(["grep", "-H", *flags, "-e", pattern, "--", *paths], cwd=root, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise LineclsError("the family `grep` needs the program grep; install it or leave the family out") from error
+    text = done.stdout.decode("utf-8", "replace")
+    lines = split_lines(text)
+    if not shape.low <= len(lines) <= shape.high or max(map(len, lines)) > 500:
+        return []
+    hits = [_hit(line) for line in lines]
+    chosen = _labels(hits, lines, paths, files, pattern, rng, shape)
+    if len(chosen) < 2:
+        return []
+    negatives: list[tuple[str, str]] = []
+    expected = shape.negatives * len(chosen) * 1.2
+    count = int(expected) + (rng.random() < expected - int(expected))
+    gone: set[int] = set()
+    for _ in range(count):
+        if len(chosen) > 2 and rng.random() < 0.5:
+            _, query, gold = chosen.pop(rng.randrange(len(chosen)))
+            gone |= set(gold)
+            negatives.append(("cut_out", query))
+        elif absent := _absent(files, paths, hits, stems("".join(lines)), rng):
+            negatives.append(("other_file", absent))
+    kept = [i for i in range(len(lines)) if i not in gone]
+    shown = [lines[i] for i in kept]
+    command = _command(pattern, folder, after, rng)
+    origin = Origin(NAME, package.name, package.name, package.version, package.licence, folder)
+    found: list[tuple[str, str, list[Span]]] = [(rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen]
+    found += [(rule, query, []) for rule, query in negatives if not may_be_answered(query, shown, 2, 0.5)]
+    name = f"{folder.replace('/', '.')}-{re.sub(r'[^A-Za-z0-9]+', '_', pattern)}-{after}"
+    text = "".join(shown)
+    return [origin.record(name, i, "grep", command, text, query, rule, spans) for i, (rule, query, spans) in enumerate(found)]
+
+
+def _hit(line: str) -> _Hit | None:
+    match = re.match(r"(.+?\.py)([:-])(\d+)\2", line)
+    return _Hit(match.group(1), int(match.group(3)) - 1, match.group(2) == "-") if match else None
+
+
+def _command(pattern: str, folder: str, after: int, rng: random.Random) -> str:
+    context = f" -A {after}" if after else ""
+    quoted = shlex.quote(pattern)
+    extended = "E" if re.search(r"[|+(]", pattern) else ""
+    return rng.choice([
+        f"grep -rn{extended} {quoted}{context} {folder}/ --include=*.py", f"grep -rn{extended}{context} {quoted} {folder}",
+        f"rg -n {quoted}{context} {folder}", f"grep -rn{extended} --include='*.py' --exclude-dir=tests{context} {quoted} {folder}",
+    ])  # fmt: skip
+
+
+def _labels(
+    hits: list[_Hit | None], lines: list[str], paths: list[str], files: dict[str, _File], pattern: str, rng: random.Random, shape: Shape
+) -> list[tuple[str, str, list[int]]]:
+    """(rule, query, numbers of the gold lines from 0) of the labels whose code has one to three hits."""
+    by_path: dict[str, dict[int, int]] = {}
+    for i, hit in enumerate(hits):
+        if hit:
+            by_path.setdefault(hit.path, {})[hit.line] = i
+    words = [stems(line) for line in lines]
+    candidates = [(path, label) for path in paths for label in files[path].labels if path in by_path]
+    rng.shuffle(candidates)
+    chosen: list[tuple[str, str, list[int]]] = []
+    busy: set[int] = set()
+    for path, label in candidates:
+        if len(chosen) > shape.labels:
+            break
+        shown = by_path[path]
+        if any(n in shown for n in label.drop):
+            continue
+        gold = [shown[n] for n in label.answer if n in shown]
+        proper = [i for i in gold if (h := hits[i]) and not h.context]
+        if not 1 <= len(proper) <= 3 or len(gold) > 8 or busy & set(gold):
+            continue
+        told = stems(label.handle) - stems(pattern)
+        best = max(len(told & words[i]) for i in gold)
+        rivals = sum(len(told & words[i]) >= best for i in range(len(lines)) if i not in gold)
+        if best < 1 or rivals > 4:
+            continue
+        answer = "".join(lines[i] for i in gold)
+        query = rephrase(label.handle, label.kind, rng, stems(answer))
+        if query is None or overlap(query, answer) > 0.6 or query in {q for _, q, _ in chosen}:
+            continue
+        chosen.append((label.rule, _about_hits(query, rng), gold))
+        busy |= set(gold)
+    return chosen
+
+
+def _about_hits(query: str, rng: random.Random) -> str:
+    if rng.random() < 0.5:
+        for old, new in (("Which lines", "Which hits"), ("Which code", "Which hit"), ("Find the code", "Find the hit"), ("Which part", "Which hit"), ("what does that", "which hit does that")):
+            if old in query:
+                return query.replace(old, new)
+    return query
+
+
+def _absent(files: dict[str, _File], paths: list[str], hits: list[_Hit | None], shown: set[str], rng: random.Random) -> str | None:
+    """A query about code of the same files that has no hit."""
+    held = {(hit.path, hit.line) for hit in hits if hit}
+    candidates = [(path, label) for path in paths for label in files[path].labels]
+    rng.shuffle(candidates)
+    for path, label in candidates[:40]:
+        if any((path, n) in held for n in (*label.answer, *label.drop)):
+            continue
+        query = rephrase(label.handle, label.kind, rng)
+        if query and len(content_stems(query) & shown) >= 2:
+            return _about_hits(query, rng)
+    return None

@@ -1,0 +1,135 @@
+"""The hierarchical line classifier: windows of tokens -> line states -> one keep logit per line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from linecls.encoding import FEATURES, LENGTH_BUCKETS
+from linecls.model.backbone import Backbone
+from linecls.model.line_encoder import LineEncoder
+from linecls.model.pooling import SIMILARITIES, Similarity, pool_lines, standardise
+
+_BM25 = FEATURES.index("bm25_neighbourhood")
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """Shape of everything above the backbone.
+
+    width, layers, heads, dropout: of the line encoder; layers=0 leaves each line by itself.
+    pooling: how tokens become a line state: "mean", "first" or "last" (for causal backbones).
+    residual: start the keep logit from the similarity of line and query, and learn what is added to it.
+    line_features: read the free line features of `encoding.FEATURES`.
+    length_embedding: read the length-aware embedding e(N) (SWE-Pruner Pro, arXiv 2607.18213).
+    """
+
+    width: int = 256
+    layers: int = 3
+    heads: int = 4
+    dropout: float = 0.1
+    pooling: Literal["mean", "first", "last"] = "mean"
+    residual: bool = True
+    line_features: bool = True
+    length_embedding: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class LineClassifier(nn.Module):
+    """Keep logit per line and answerable logit per pair; the torch twin of the ONNX graph."""
+
+    def __init__(self, backbone: Backbone, config: ClassifierConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or ClassifierConfig()
+        self.backbone = backbone
+        hidden, width = backbone.width, config.width
+        inputs = len(SIMILARITIES) + (len(FEATURES) if config.line_features else 0)
+        self.similarity = Similarity(hidden)
+        self.line_norm, self.query_norm = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
+        self.line_in, self.query_in = nn.Linear(hidden, width), nn.Linear(hidden, width)
+        self.product_in = nn.Linear(hidden, width, bias=False)
+        self.feature_in = nn.Sequential(nn.Linear(inputs, width), nn.GELU(), nn.Linear(width, width))
+        self.length = nn.Embedding(LENGTH_BUCKETS, width)
+        nn.init.normal_(self.length.weight, std=0.02)
+        self.drop_in = nn.Dropout(config.dropout)
+        self.line_encoder = LineEncoder(width, config.layers, config.heads, config.dropout)
+        self.head = _head(width, width, config.dropout)
+        self.answerable_head = _head(2 * width + 2, width, config.dropout)
+        self.residual_scale = nn.Linear(len(SIMILARITIES), 1)
+        with torch.no_grad():  # start at the prior: the sum of the standardised similarities
+            self.residual_scale.weight.fill_(0.4)
+            self.residual_scale.weight[:, -1] = 0.1
+            self.residual_scale.bias.fill_(-1.0)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        query_ids: Tensor,
+        query_mask: Tensor,
+        line_index: Tensor,
+        line_length: Tensor,
+        line_features: Tensor,
+        line_mask: Tensor,
+        length_bucket: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Inputs as `encoding.INPUT_NAMES` describes -> keep logits [B, L], answerable logits [B].
+
+        Logits of padding lines are 0.
+        """
+        states = self.backbone(input_ids, attention_mask)
+        query_states = self.backbone(query_ids, query_mask)
+        lines = pool_lines(states, line_index, line_length, self.config.pooling)
+        similarity, query_mean = self.similarity(
+            states, lines, query_states, query_mask, line_index, line_length
+        )
+        similarity = torch.cat((similarity, line_features[..., _BM25 : _BM25 + 1]), dim=-1)
+        prior = standardise(similarity, line_mask)
+        features = torch.cat((prior, line_features), dim=-1) if self.config.line_features else prior
+
+        line_states, query_unit = self.line_norm(lines), self.query_norm(query_mean).unsqueeze(1)
+        x = self.line_in(line_states) + self.product_in(line_states * query_unit) + self.feature_in(features)
+        if self.config.length_embedding:
+            x = x + self.length(length_bucket).unsqueeze(1)
+        query = self.query_in(self.query_norm(query_states.float()))
+        query, x = self.line_encoder(query, query_mask, self.drop_in(x), line_mask)
+        keep = self.head(x).squeeze(-1).float()
+        if self.config.residual:
+            keep = keep + self.residual_scale(prior).squeeze(-1)
+        return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask)
+
+    def _answerable(self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor) -> Tensor:
+        live, query_live = line_mask.unsqueeze(-1), query_mask.unsqueeze(-1).to(query.dtype)
+        best = keep.masked_fill(~line_mask, -1e4).amax(dim=1, keepdim=True)
+        mean = (keep * line_mask).sum(dim=1, keepdim=True) / line_mask.sum(dim=1, keepdim=True).clamp(min=1)
+        seen = torch.cat(
+            (
+                (query * query_live).sum(dim=1) / query_live.sum(dim=1),
+                x.masked_fill(~live, -1e4).amax(dim=1),
+                torch.cat((best, mean), dim=1).detach() / 4,
+            ),
+            dim=1,
+        )
+        return self.answerable_head(seen).squeeze(-1).float()
+
+
+def _head(inputs: int, width: int, dropout: float) -> nn.Sequential:
+    """LayerNorm, two Linear-GELU-Dropout blocks, one output that starts at zero."""
+    last = nn.Linear(width, 1)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(
+        nn.LayerNorm(inputs),
+        nn.Linear(inputs, width),
+        nn.GELU(),
+        nn.Dropout(dropout),
+        nn.Linear(width, width),
+        nn.GELU(),
+        nn.Dropout(dropout),
+        last,
+    )

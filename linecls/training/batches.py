@@ -1,0 +1,246 @@
+"""Which lines of which observation meet which queries, in what order: the batch plan of an epoch.
+
+A plan depends on (records, settings, seed, epoch) only, so an interrupted run continues with the same batches.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linecls.encoding import Batch, Pair, Segment, WindowEncoder, collate
+from linecls.observation import Observation
+from linecls.records import Record
+from linecls.spans import to_mask
+
+
+@dataclass(frozen=True)
+class Label:
+    """A query on an observation and its gold mask, bool [lines of the observation]."""
+
+    query: str
+    gold: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Group:
+    """An observation with all its labels: encoded once, it serves them all."""
+
+    observation: Observation
+    tool_type: str
+    labels: list[Label]
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """How an observation may be changed in training.
+
+    crop_probability: keep only a contiguous part of the lines, of a random size between crop_min_share and all;
+        a label whose gold lies wholly outside becomes a negative with probability crop_negative, else it is
+        left out, as is one whose gold is cut.
+    swap_probability: add the query of another observation of the same tool type as a negative.
+    max_labels: at most so many labels of one observation in one batch, drawn anew each epoch.
+    """
+
+    crop_probability: float = 0.5
+    crop_min_share: float = 0.35
+    crop_negative: float = 0.15
+    swap_probability: float = 0.3
+    max_labels: int = 8
+
+
+@dataclass(frozen=True)
+class Item:
+    """Lines start to stop (0-based, half open) of a group, with the labels that hold there."""
+
+    group: int
+    start: int
+    stop: int
+    labels: list[Label]
+
+
+@dataclass
+class MicroBatch:
+    """Items that go through the network in one forward; `last` closes an optimiser step of `step_pairs` pairs."""
+
+    items: list[Item] = field(default_factory=list)
+    last: bool = False
+    step_pairs: int = 0
+
+
+def group_records(records: Sequence[Record]) -> list[Group]:
+    """Gather the labels of each observation, in the order of first appearance."""
+    groups: dict[tuple[str, str], Group] = {}
+    for record in records:
+        key = (record.tool_output, record.tool_type)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = Group(Observation.of(record.tool_output), record.tool_type, [])
+        if len(group.observation):
+            gold = to_mask(record.gold_spans, len(group.observation))
+            group.labels.append(Label(record.query, gold))
+    return [group for group in groups.values() if group.labels]
+
+
+def plan_epoch(
+    groups: Sequence[Group],
+    encoder: WindowEncoder,
+    augmentation: Augmentation | None,
+    *,
+    batch_tokens: int,
+    step_tokens: int,
+    token_counts: Sequence[NDArray[np.int64]],
+    rng: random.Random | None,
+) -> list[MicroBatch]:
+    """Pack the groups into micro-batches of about `batch_tokens` and steps of about `step_tokens` tokens.
+
+    augmentation: None for evaluation: all labels, whole observations.
+    token_counts: per group the tokens of each line, [L].
+    rng: None keeps the order of the groups; batches then hold observations of similar length.
+    """
+    items = _items(groups, encoder.config.max_lines, augmentation, rng)
+
+    def cost(item: Item) -> int:
+        window = encoder.config.window_tokens
+        room = window - encoder.config.context_tokens - 8
+        tokens = int(token_counts[item.group][item.start : item.stop].sum())
+        passes = len(item.labels) if encoder.config.reading == "joint" else 1
+        return window * (tokens // max(room - 16, 1) + 1) * passes
+
+    if rng is not None:
+        # Observations of similar length share a batch, so little of it is padding; the batches are shuffled.
+        items.sort(key=lambda item: (item.stop - item.start) * rng.uniform(0.7, 1.4))
+    else:
+        items.sort(key=lambda item: item.stop - item.start)
+    batches: list[tuple[list[Item], int]] = []
+    current: list[Item] = []
+    tokens = 0
+    for item in items:
+        size = cost(item)
+        if current and tokens + size > batch_tokens:
+            batches.append((current, tokens))
+            current, tokens = [], 0
+        current.append(item)
+        tokens += size
+    if current:
+        batches.append((current, tokens))
+    if rng is not None:
+        rng.shuffle(batches)
+    return _steps(batches, step_tokens)
+
+
+def _items(
+    groups: Sequence[Group], max_lines: int, augmentation: Augmentation | None, rng: random.Random | None
+) -> list[Item]:
+    items: list[Item] = []
+    by_tool: dict[str, list[int]] = {}
+    for index, group in enumerate(groups):
+        by_tool.setdefault(group.tool_type, []).append(index)
+    for index, group in enumerate(groups):
+        total = len(group.observation)
+        if augmentation is None or rng is None:
+            items.append(Item(index, 0, total, group.labels))
+            continue
+        labels = list(group.labels)
+        rng.shuffle(labels)
+        start, stop = 0, total
+        if total > max_lines or (total > 40 and rng.random() < augmentation.crop_probability):
+            start, stop = _crop(labels, total, max_lines, augmentation, rng)
+            labels = _crop_labels(labels, start, stop, augmentation, rng)
+        labels = labels[: augmentation.max_labels]
+        if rng.random() < augmentation.swap_probability and len(by_tool[group.tool_type]) > 1:
+            other = groups[rng.choice(by_tool[group.tool_type])]
+            if other is not group:
+                nothing = np.zeros(stop - start, np.bool_)
+                labels.append(Label(rng.choice(other.labels).query, nothing))
+        if labels:
+            items.append(Item(index, start, stop, labels))
+    return items
+
+
+def _crop(
+    labels: Sequence[Label], total: int, max_lines: int, augmentation: Augmentation, rng: random.Random
+) -> tuple[int, int]:
+    """A random contiguous part that holds the gold of the first label that has any."""
+    size = min(max(int(total * rng.uniform(augmentation.crop_min_share, 1)), 20), total, max_lines)
+    gold = next((np.flatnonzero(label.gold) for label in labels if label.gold.any()), np.zeros(1, np.int64))
+    first, last = int(gold[0]), int(gold[-1])
+    low, high = max(0, last + 1 - size), min(first, total - size)
+    start = rng.randint(low, high) if low <= high else min(first, total - size)
+    return start, start + size
+
+
+def _crop_labels(
+    labels: Sequence[Label], start: int, stop: int, augmentation: Augmentation, rng: random.Random
+) -> list[Label]:
+    kept = []
+    for label in labels:
+        inside = label.gold[start:stop]
+        lost = int(label.gold.sum() - inside.sum())
+        if not lost or (not inside.any() and rng.random() < augmentation.crop_negative):
+            kept.append(Label(label.query, inside))
+    return kept
+
+
+def _steps(batches: Sequence[tuple[list[Item], int]], step_tokens: int) -> list[MicroBatch]:
+    plan: list[MicroBatch] = []
+    open_step: list[MicroBatch] = []
+    tokens = 0
+    for number, (items, size) in enumerate(batches):
+        open_step.append(MicroBatch(items))
+        tokens += size
+        if tokens >= step_tokens or number == len(batches) - 1:
+            pairs = sum(len(item.labels) for batch in open_step for item in batch.items)
+            for batch in open_step:
+                batch.step_pairs = pairs
+            open_step[-1].last = True
+            plan.extend(open_step)
+            open_step, tokens = [], 0
+    return plan
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which lines of which label a row of the batch decides."""
+
+    lines: list[str]
+    label: Label
+    segment: Segment
+
+
+def build_batch(
+    micro: MicroBatch, groups: Sequence[Group], encoder: WindowEncoder
+) -> tuple[Batch, NDArray[np.float32], list[Target]]:
+    """Network inputs of a micro-batch, its labels, float32 [B, L], and what each row stands for.
+
+    Observations longer than a segment are cut into segments, each a pair of its own.
+    """
+    pairs: list[Pair] = []
+    targets: list[Target] = []
+    for item in micro.items:
+        lines = groups[item.group].observation.lines[item.start : item.stop]
+        for segment in encoder.segments(Observation(lines)):
+            shared = encoder.windows(segment) if encoder.config.reading == "apart" else None
+            for label in item.labels:
+                query = encoder.query(label.query)
+                windows = shared or encoder.windows(segment, query)
+                pairs.append(Pair(query, segment, windows, encoder.features(segment, query)))
+                targets.append(Target(lines, label, segment))
+    batch = collate(pairs)
+    labels = np.zeros(batch["line_mask"].shape, np.float32)
+    for row, target in zip(labels, targets, strict=True):
+        row[: len(target.segment)] = target.label.gold[target.segment.start : target.segment.stop]
+    return batch, labels, targets
+
+
+def line_token_counts(groups: Sequence[Group], encoder: WindowEncoder) -> Iterator[NDArray[np.int64]]:
+    """Tokens of each line, [L] per group."""
+    for group in groups:
+        counts = np.zeros(len(group.observation), np.int64)
+        for segment in encoder.segments(group.observation):
+            counts[segment.start : segment.stop] = np.diff(segment.offsets)
+        yield counts

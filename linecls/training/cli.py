@@ -1,0 +1,38 @@
+"""`linecls train`: LightningCLI over `LineModule` and `LineDataModule`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+
+from linecls.training.data import LineDataModule
+from linecls.training.module import LineModule
+
+# glibc gives large tensors back to the kernel and fetches them anew on every step; keeping them doubles the
+# speed of training on a CPU. It has to be in the environment before the process starts.
+_ALLOCATOR = {
+    "MALLOC_MMAP_THRESHOLD_": "4294967296",
+    "MALLOC_TRIM_THRESHOLD_": "8589934592",
+    "MALLOC_TOP_PAD_": "268435456",
+}
+
+
+class LineCLI(LightningCLI):
+    """Defaults that every run of ours needs."""
+
+    def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
+        parser.set_defaults({"trainer.num_sanity_val_steps": 0, "trainer.use_distributed_sampler": False})
+
+
+def train(arguments: Sequence[str]) -> None:
+    """Run `LineCLI fit`; restarts the process once with the allocator set for speed."""
+    missing = {name: value for name, value in _ALLOCATOR.items() if name not in os.environ}
+    if missing and sys.platform.startswith("linux"):
+        os.environ.update(missing)
+        os.execv(sys.executable, [sys.executable, "-m", "linecls", "train", *arguments])
+    options: dict[str, Any] = {"args": ["fit", *arguments], "seed_everything_default": 0}
+    LineCLI(LineModule, LineDataModule, save_config_kwargs={"overwrite": True}, **options)

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import json
+import sys
+import types
+
+import pytest
+
+from linecls.artifact import Artifact, embedded, resolve, write_artifact
+from linecls.decoding import OperatingPoint
+from linecls.encoding import EncodingConfig
+from linecls.errors import ArtifactError, LineclsError, MissingExtraError
+
+POINTS = {"balanced": OperatingPoint(0.5, 1.0, 0.2), "recall": OperatingPoint(-1.0)}
+
+
+@pytest.fixture
+def parts(tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name, content in {"int8.onnx": b"eight bits", "fp32.onnx": b"many bits", "tok.json": b"{}"}.items():
+        (parts / name).write_bytes(content)
+    return parts
+
+
+def write(parts, target, **changes):
+    values = {
+        "name": "tiny",
+        "version": "3",
+        "encoding": EncodingConfig(window_tokens=96),
+        "graphs": {"int8": parts / "int8.onnx", "fp32": parts / "fp32.onnx"},
+        "tokenizer": parts / "tok.json",
+        "operating_points": POINTS,
+        "default_operating_point": "balanced",
+        "provenance": {"seed": 7, "data": ["ours"]},
+        "card": "# tiny\n",
+    }
+    return write_artifact(target, **{**values, **changes})
+
+
+@pytest.fixture
+def model_dir(parts, tmp_path):
+    return write(parts, tmp_path / "deep" / "model").directory
+
+
+def edit(model_dir, **changes):
+    path = model_dir / "linecls.json"
+    values = json.loads(path.read_text())
+    path.write_text(json.dumps({**values, **changes}))
+
+
+def test_what_is_written_is_loaded_again(model_dir):
+    artifact = Artifact.load(model_dir)
+    assert (artifact.name, artifact.version) == ("tiny", "3")
+    assert artifact.encoding == EncodingConfig(window_tokens=96)
+    assert artifact.operating_points == POINTS
+    assert artifact.provenance == {"seed": 7, "data": ["ours"]}
+    assert artifact.default_variant == "int8"
+    assert artifact.graph().read_bytes() == b"eight bits"
+    assert artifact.graph("fp32").name == "model-fp32.onnx"
+    assert artifact.size == sum(path.stat().st_size for path in model_dir.iterdir())
+    assert sorted(path.name for path in model_dir.iterdir()) == [
+        "README.md",
+        "linecls.json",
+        "model-fp32.onnx",
+        "model.onnx",
+        "tokenizer.json",
+    ]
+    assert [path.name for path in model_dir.parent.iterdir()] == ["model"]  # no scratch left
+
+
+def test_operating_points_and_variants_by_name(model_dir):
+    artifact = Artifact.load(model_dir)
+    assert artifact.operating_point() == POINTS["balanced"]
+    assert artifact.operating_point("recall") == POINTS["recall"]
+    with pytest.raises(LineclsError, match="no operating point 'speed'; it has: balanced, recall"):
+        artifact.operating_point("speed")
+    with pytest.raises(ArtifactError, match="no variant 'fp16'; it has: int8, fp32"):
+        artifact.graph("fp16")
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "model-fp32.onnx", "tokenizer.json", "README.md"])
+def test_a_changed_or_missing_file_is_named(model_dir, name):
+    content = (model_dir / name).read_bytes()
+    (model_dir / name).write_bytes(content[:-1] + b"?")
+    with pytest.raises(ArtifactError, match=f"{name} is corrupt.*fetch"):
+        Artifact.load(model_dir)
+    (model_dir / name).unlink()
+    with pytest.raises(ArtifactError, match=f"{name} cannot be read.*fetch"):
+        Artifact.load(model_dir)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema_version": 2}, "schema version 2, this linecls reads 1"),
+        ({"schema_version": None}, "schema version None"),
+        ({"encoding": {"window": 3}}, "malformed: unknown encoding fields: window"),
+        ({"encoding": []}, "malformed"),
+        ({"operating_points": {"a": {"bias": 1, "speed": 2}}}, "malformed"),
+        ({"operating_points": {"a": {"bias": "x"}}}, "malformed"),
+        ({"default_operating_point": "speed"}, "no operating point 'speed'"),
+        ({"files": {"int8": "../model.onnx"}}, "outside the model directory"),
+        ({"files": {"int8": "other.onnx"}}, r"no sha256 of other\.onnx"),
+        ({"files": {"fp32": "model-fp32.onnx"}}, r"the file model\.onnx"),
+        ({"sha256": {}}, r"no sha256 of tokenizer\.json"),
+    ],
+)
+def test_malformed_metadata_is_refused(model_dir, changes, message):
+    edit(model_dir, **changes)
+    with pytest.raises(ArtifactError, match=message) as caught:
+        Artifact.load(model_dir)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_field_is_named(model_dir):
+    path = model_dir / "linecls.json"
+    values = json.loads(path.read_text())
+    del values["encoding"]
+    path.write_text(json.dumps(values))
+    with pytest.raises(ArtifactError, match="no field 'encoding'"):
+        Artifact.load(model_dir)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe\x00"])
+def test_metadata_that_is_no_json_object_is_refused(model_dir, content):
+    (model_dir / "linecls.json").write_bytes(content)
+    with pytest.raises(ArtifactError, match=r"linecls\.json is not"):
+        Artifact.load(model_dir)
+
+
+def test_no_model_directory(tmp_path):
+    with pytest.raises(ArtifactError, match="no such model directory"):
+        Artifact.load(tmp_path / "nowhere")
+    with pytest.raises(ArtifactError, match="not a model directory"):
+        Artifact.load(tmp_path)
+
+
+def test_an_artifact_is_replaced_and_anything_else_is_not(parts, model_dir, tmp_path):
+    write(parts, model_dir, graphs={"int8": parts / "int8.onnx"}, version="4", card=None)
+    assert Artifact.load(model_dir).version == "4"
+    assert not (model_dir / "model-fp32.onnx").exists()
+    (model_dir / "notes.txt").write_text("mine")
+    with pytest.raises(ArtifactError, match=r"notes\.txt"):
+        write(parts, model_dir)
+    assert (model_dir / "notes.txt").read_text() == "mine"
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ArtifactError, match="is a file"):
+        write(parts, tmp_path / "file")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert write(parts, empty).directory == empty
+
+
+def test_a_failed_write_leaves_the_old_artifact(parts, model_dir):
+    with pytest.raises(OSError, match="gone"):
+        write(parts, model_dir, graphs={"int8": parts / "gone.onnx"}, version="4")
+    assert Artifact.load(model_dir).version == "3"
+    assert [path.name for path in model_dir.parent.iterdir()] == ["model"]
+
+
+def test_a_write_without_graph_or_default_point_is_refused(parts, tmp_path):
+    with pytest.raises(ArtifactError, match="at least one graph"):
+        write(parts, tmp_path / "model", graphs={})
+    with pytest.raises(ArtifactError, match="'speed'"):
+        write(parts, tmp_path / "model", default_operating_point="speed")
+    assert not (tmp_path / "model").exists()
+
+
+def test_resolve(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert resolve() == embedded()
+    assert embedded().parts[-3:] == ("linecls", "assets", "default")
+    (tmp_path / "org" / "name").mkdir(parents=True)
+    assert str(resolve("org/name")) == "org/name"  # a directory goes before the hub
+    assert str(resolve("./no/such/directory")) == "no/such/directory"
+
+
+def test_a_hub_id_without_the_hub_extra(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"linecls\[hub\]"):
+        resolve("org/name")
+
+
+def test_a_hub_id_through_the_hub(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hub = types.ModuleType("huggingface_hub")
+    hub.snapshot_download = lambda repo, allow_patterns: str(tmp_path / repo)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert resolve("org/name") == tmp_path / "org" / "name"
+
+    def offline(repo, allow_patterns):
+        raise ConnectionError("cannot\nreach the hub")
+
+    hub.snapshot_download = offline  # type: ignore[attr-defined]
+    with pytest.raises(ArtifactError, match=r"org/name here.*cannot reach the hub.*online"):
+        resolve("org/name")
