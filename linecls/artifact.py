@@ -1,9 +1,9 @@
 """A model directory: the network, its tokenizer, and `linecls.json`, which says what they are.
 
-    model.onnx       the network (`files` in linecls.json may name further variants, e.g. fp32 beside int8)
-    tokenizer.json   for the `tokenizers` package
-    linecls.json     schema version, name, encoding limits, operating points, provenance, sha256 of each file
-    README.md        the model card (optional)
+model.onnx       the network (`files` in linecls.json may name further variants, e.g. fp32 beside int8)
+tokenizer.json   for the `tokenizers` package
+linecls.json     schema version, name, encoding limits, operating points, provenance, sha256 of each file
+README.md        the model card (optional)
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class Artifact:
                 ) from error
             if digest != self.sha256[name]:
                 raise ArtifactError(
-                    f"model file {path} is corrupt: its sha256 is not the one in {METADATA}; fetch the model again"
+                    f"model file {path} is corrupt: its sha256 is not the one in {METADATA};"
+                    " fetch the model again"
                 )
 
     @property
@@ -142,6 +143,17 @@ class Artifact:
         if variant not in self.files:
             raise ArtifactError(f"the model has no variant {variant!r}; it has: {', '.join(self.files)}")
         return self.directory / self.files[variant]
+
+    def with_operating_points(self, points: Mapping[str, OperatingPoint], default: str) -> Artifact:
+        """Replace the operating points in `linecls.json`, atomically; returns the artifact as it then is."""
+        if default not in points:
+            raise ArtifactError(f"the default operating point {default!r} is not among the points")
+        metadata = self.directory / METADATA
+        values = json.loads(metadata.read_bytes())
+        values["operating_points"] = {name: asdict(point) for name, point in points.items()}
+        values["default_operating_point"] = default
+        _write_metadata(metadata, values)
+        return Artifact.read(self.directory)
 
     @property
     def tokenizer(self) -> Path:
@@ -199,7 +211,9 @@ def write_artifact(
         raise ArtifactError("a model directory needs at least one graph")
     points = dict(operating_points or {"default": OperatingPoint()})
     if default_operating_point not in points:
-        raise ArtifactError(f"the default operating point {default_operating_point!r} is not among the points")
+        raise ArtifactError(
+            f"the default operating point {default_operating_point!r} is not among the points"
+        )
     _refuse_foreign(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
@@ -223,13 +237,18 @@ def write_artifact(
             "default_operating_point": default_operating_point,
             "provenance": dict(provenance or {}),
         }
-        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        (fresh / METADATA).write_text(text, encoding="utf-8")
+        _write_metadata(fresh / METADATA, values)
         Artifact.load(fresh)
         if target.exists():
             os.replace(target, Path(scratch) / "old")
         os.replace(fresh, target)
     return Artifact.load(target)
+
+
+def _write_metadata(path: Path, values: dict[str, Any]) -> None:
+    scratch = path.with_name(f".{path.name}.new")
+    scratch.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(scratch, path)
 
 
 def _refuse_foreign(target: Path) -> None:

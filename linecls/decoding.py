@@ -7,11 +7,11 @@ The labelling x in {0, 1}^L that is chosen maximises
 and of several best labellings the smallest one (the intersection of all of them, which is itself best).
 
 **A larger bias never keeps a line that a smaller one drops.** For sets of lines A and B,
-spans(A | B) + spans(A & B) <= spans(A) + spans(B), so the objective is supermodular; raising the bias lowers
-the gain of each line by the same amount. By Topkis' monotonicity theorem the smallest maximiser can only
-shrink. The solutions for all biases are therefore nested, which is what lets a budget be met by bisecting over
-the bias. To make this hold in floating point too, scores are rounded to multiples of 2**-20: every sum below
-is then a float64 integer far under 2**53, hence exact, and ties are true ties.
+spans(A | B) + spans(A & B) <= spans(A) + spans(B), so the objective is supermodular; raising the bias
+lowers the gain of each line by the same amount. By Topkis' monotonicity theorem the smallest maximiser can
+only shrink. The solutions for all biases are therefore nested, so a budget can be met by bisecting over the
+bias. To make this hold in floating point too, scores are rounded to multiples of 2**-20: every sum
+below is then a float64 integer far under 2**53, hence exact, and ties are true ties.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def decode(
 def viterbi(scores: ArrayLike, switch_cost: float = 0.0) -> BoolArray:
     """The mask [L] that maximises the sum of kept `scores` [L] minus `switch_cost` per run of kept lines.
 
-    Exact for scores and cost rounded to 2**-20; ties are broken towards dropping. Linear in L, and vectorised.
+    Exact for scores and cost rounded to 2**-20; ties are broken towards dropping. Linear in L, vectorised.
     """
     if not switch_cost >= 0:
         raise ValueError(f"switch_cost must be >= 0, not {switch_cost}")
@@ -156,9 +156,9 @@ def _solve(units: FloatArray, cost: float) -> BoolArray:
 def _reflected_walk(steps: FloatArray, cost: float) -> FloatArray:
     """d [L] with d[t] = clip(d[t-1], -cost, 0) + steps[t] and d before the first line = -cost.
 
-    One clipped step is x -> clip(x + s, -cost, 0), and a chain of them is clip(x + sum, lo, hi): so the walk is
-    cut into about sqrt(L) blocks whose chains are composed side by side, the blocks' starting points follow
-    one after the other, and a second pass side by side gives every value.
+    One clipped step is x -> clip(x + s, -cost, 0), and a chain of them is clip(x + sum, lo, hi): so the walk
+    is cut into about sqrt(L) blocks whose chains are composed side by side, the blocks' starting points
+    follow one after the other, and a second pass side by side gives every value.
     """
     total = steps.size
     width = max(1, math.isqrt(total))
@@ -170,7 +170,7 @@ def _reflected_walk(steps: FloatArray, cost: float) -> FloatArray:
     lowest, highest = np.full(blocks, -cost), np.zeros(blocks)
     for step in columns:
         for bound in (lowest, highest):
-            bound += step
+            np.add(bound, step, out=bound)
             np.maximum(bound, -cost, out=bound)
             np.minimum(bound, 0.0, out=bound)
     start = np.empty(blocks)
@@ -183,7 +183,7 @@ def _reflected_walk(steps: FloatArray, cost: float) -> FloatArray:
 
     lead = columns
     for row in lead:
-        row += start
+        np.add(row, start, out=row)
         np.maximum(row, -cost, out=start)
         np.minimum(start, 0.0, out=start)
     return np.ascontiguousarray(lead.T).reshape(-1)[:total]
@@ -234,12 +234,13 @@ def _solve_within(
             large, smaller = middle, mask
         else:
             too_small, larger = middle, mask
-    return _fill(smaller, larger, units, cost, weights, limits)
+    return _fill(smaller, larger, units=units, cost=cost, weights=weights, limits=limits)
 
 
 def _fill(
     smaller: BoolArray,
     larger: BoolArray,
+    *,
     units: FloatArray,
     cost: float,
     weights: list[NDArray[np.int64]],

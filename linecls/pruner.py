@@ -89,7 +89,9 @@ class Pruner:
         try:
             encoder = WindowEncoder(Tokenizer.from_file(str(artifact.tokenizer)), artifact.encoding)
         except Exception as error:  # the tokenizers package raises bare Exception
-            raise ArtifactError(f"cannot use {artifact.tokenizer}: {error}; export the model again") from error
+            raise ArtifactError(
+                f"cannot use {artifact.tokenizer}: {error}; export the model again"
+            ) from error
         session = Session(graph, device=f"cuda:{index}" if kind == "cuda" else "cpu", threads=threads)
         return cls(artifact, session, encoder)
 
@@ -229,9 +231,7 @@ class _Job:
 
     def pruning(self, point: OperatingPoint, budget: Budget) -> Pruning:
         answerable = _sigmoid(self.answerable_logit)
-        spans = decode(
-            self.keep_logits, point, answerable, budget=budget, token_counts=self.token_counts
-        )
+        spans = decode(self.keep_logits, point, answerable, budget=budget, token_counts=self.token_counts)
         return Pruning(
             text=self.observation.select(spans),
             spans=spans,
@@ -252,10 +252,8 @@ class _Reader:
 
     def pairs(self, query: Query, observation: Observation) -> Iterator[Pair]:
         """The pairs of the query and each segment, lazily."""
-        joint = self._encoder.config.reading == "joint"
-        for segment, windows in self._segments(observation):
-            if windows is None:
-                windows = self._encoder.windows(segment, query if joint else None)
+        for segment, shared in self._segments(observation):
+            windows = self._encoder.windows(segment, query) if shared is None else shared
             yield Pair(query, segment, windows, self._encoder.features(segment, query))
 
     def _segments(self, observation: Observation) -> Iterator[tuple[Segment, Windows | None]]:
@@ -297,7 +295,9 @@ class _Batcher:
         first_seen: dict[int, int] = {}
         for index, (_, pair) in enumerate(self._pending):
             first_seen.setdefault(id(pair.windows), index)
-        pending = sorted(self._pending, key=lambda item: (len(item[1].segment), first_seen[id(item[1].windows)]))
+        pending = sorted(
+            self._pending, key=lambda item: (len(item[1].segment), first_seen[id(item[1].windows)])
+        )
         self._pending, self._pending_tokens = [], 0
         batch: list[tuple[_Job, Pair]] = []
         rows = width = 0

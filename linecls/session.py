@@ -87,8 +87,8 @@ class Session:
     graph: the ONNX file.
     device: `auto`, `cpu`, `cuda` or `cuda:N`; operators without a CUDA kernel run on the CPU.
     threads: CPU threads within one operator; None takes the physical cores that this process may use.
-    batch_invariant: whether a row's result does not depend on what else is in its batch. Dynamically quantised
-        graphs scale activations by the range of the whole tensor, so for them it is False.
+    batch_invariant: whether a row's result does not depend on what else is in its batch. Dynamically
+        quantised graphs scale activations by the range of the whole tensor, so for them it is False.
     """
 
     def __init__(self, graph: str | Path, *, device: str = "auto", threads: int | None = None) -> None:
@@ -112,7 +112,9 @@ class Session:
         except Exception as error:  # the runtime raises a dozen kinds, most of them its own
             raise ArtifactError(f"the runtime cannot load {graph}: {_one_line(error)}") from error
         if kind == "cuda" and _CUDA_PROVIDER not in self._session.get_providers():
-            raise DeviceError(f"device {device}: CUDA does not start here; check the driver, or use --device cpu")
+            raise DeviceError(
+                f"device {device}: CUDA does not start here; check the driver, or use --device cpu"
+            )
         self.device = f"cuda:{index}" if kind == "cuda" else "cpu"
         self.threads = options.intra_op_num_threads
         self.batch_invariant = not _contains(Path(graph), b"DynamicQuantizeLinear")
@@ -122,7 +124,7 @@ class Session:
             raise ArtifactError(f"{graph} has no output {missing[0]}; export the model again")
 
     def run(self, batch: dict[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Keep logits [B, L] and answerable logits [B], float32, of a batch as `encoding.collate` makes it."""
+        """Keep logits [B, L] and answerable logits [B], float32, of a batch from `encoding.collate`."""
         try:
             feeds = {name: batch[name] for name in self._inputs}
         except KeyError as error:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linecls.decoding import OperatingPoint, decode
 from linecls.metrics import recall_at_compression
+from linecls.observation import split_lines
+from linecls.records import Record
 from linecls.spans import Span, from_mask, to_mask
+
+if TYPE_CHECKING:
+    from linecls.pruner import Pruner
 
 # Candidate parameters. The bias grid is relative to the logits at hand (their upper quantiles), because focal
 # loss leaves logits uncalibrated; the others are absolute.
@@ -99,3 +105,37 @@ def scored_recall(scored: Sequence[Scored], dropped: float) -> float:
     """Mean share of gold lines left when the `dropped` share of lowest-scored lines goes; records with gold."""
     values = [recall_at_compression(s.keep_logits, s.gold_spans, dropped) for s in scored if s.gold.any()]
     return float(np.mean(values)) if values else float("nan")
+
+
+def score_records(
+    pruner: Pruner, records: Sequence[Record], progress: Callable[[int], None] | None = None
+) -> list[Scored]:
+    """What the model says of each record; `progress` is called with 1 after each."""
+    scored: list[Scored] = []
+    answers = pruner.prune_many((record.query, record.tool_output) for record in records)
+    for record, pruning in zip(records, answers, strict=True):
+        lines = split_lines(record.tool_output)
+        gold = to_mask(record.gold_spans, len(lines))
+        scored.append(Scored(lines, gold, pruning.keep_logits, pruning.answerable))
+        if progress is not None:
+            progress(1)
+    return scored
+
+
+def standard_points(scored: Sequence[Scored], best: OperatingPoint) -> dict[str, OperatingPoint]:
+    """The operating points of a shipped model: `f1`, and `recall` (mean recall of gold lines >= 0.90).
+
+    `recall` keeps the switch cost of `best`, never answers with nothing on its own, and takes the largest bias
+    that reaches the target.
+    """
+    positive = [s for s in scored if s.gold.any()]
+
+    def recall(bias: float) -> float:
+        point = OperatingPoint(bias, best.switch_cost, 0.0)
+        return float(np.mean([to_mask(s.decode(point), len(s.lines))[s.gold].mean() for s in positive]))
+
+    low, high = best.bias - 20.0, best.bias + 5.0
+    for _ in range(30):  # the recall falls as the bias grows
+        middle = (low + high) / 2
+        low, high = (middle, high) if recall(middle) >= 0.90 else (low, middle)
+    return {"f1": best, "recall": OperatingPoint(round(low, 4), best.switch_cost, 0.0)}

@@ -1,4 +1,4 @@
-"""A tiny line classifier with random weights, exported once per run; a fake of it where torch is not needed."""
+"""A tiny line classifier with random weights, exported once per run."""
 
 from __future__ import annotations
 
@@ -43,17 +43,16 @@ def tiny_tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_model_dir(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer_path: Path) -> Path:
     """A model directory with a random two-layer BERT: int8 by default, fp32 beside it."""
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("onnxscript")
-    from onnxruntime.quantization import quantize_dynamic
+    for module in ("torch", "transformers", "onnxscript"):
+        pytest.importorskip(module)
+    import torch
     from tokenizers import Tokenizer
 
-    from linecls.artifact import write_artifact
     from linecls.decoding import OperatingPoint
-    from linecls.encoding import INPUT_NAMES, EncodingConfig, Pair, WindowEncoder, collate
+    from linecls.encoding import EncodingConfig
+    from linecls.exporting import Checkpoint, export
     from linecls.model.backbone import Backbone
     from linecls.model.classifier import ClassifierConfig, LineClassifier
-    from linecls.observation import Observation
 
     torch.manual_seed(0)
     tokenizer = Tokenizer.from_file(str(tiny_tokenizer_path))
@@ -71,37 +70,18 @@ def tiny_model_dir(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer_path
     )
     model = LineClassifier(backbone, ClassifierConfig(width=32, layers=2, heads=2)).eval()
     encoding = EncodingConfig(
-        window_tokens=64, max_line_tokens=24, max_query_tokens=16, context_tokens=8, max_lines=64, overlap_lines=16
+        window_tokens=64,
+        max_line_tokens=24,
+        max_query_tokens=16,
+        context_tokens=8,
+        max_lines=64,
+        overlap_lines=16,
     )
-    encoder = WindowEncoder(tokenizer, encoding)
-    pairs = []
-    for query, repeats in (("why does the login test fail", 12), ("cache key", 3)):
-        tokens = encoder.query(query)
-        for segment in encoder.segments(Observation.of("\n".join(SENTENCES * repeats))):
-            pairs.append(Pair(tokens, segment, encoder.windows(segment), encoder.features(segment, tokens)))
-    batch = collate(pairs)
-    folder = tmp_path_factory.mktemp("graphs")
-    torch.onnx.export(
-        model,
-        tuple(torch.from_numpy(batch[name]) for name in INPUT_NAMES),
-        str(folder / "fp32.onnx"),
-        input_names=list(INPUT_NAMES),
-        output_names=["keep_logits", "answerable_logits"],
-        dynamo=True,
-        dynamic_shapes={
-            name: {axis: torch.export.Dim.DYNAMIC for axis in range(min(batch[name].ndim, 2))} for name in INPUT_NAMES
-        },
-        opset_version=18,
-        external_data=False,
-        verbose=False,
-    )
-    quantize_dynamic(folder / "fp32.onnx", folder / "int8.onnx")
-    return write_artifact(
+    return export(
+        Checkpoint(model, encoding, tokenizer, {"seed": 0}),
         tmp_path_factory.mktemp("models") / "tiny",
         name="tiny",
         version="1",
-        encoding=encoding,
-        graphs={"int8": folder / "int8.onnx", "fp32": folder / "fp32.onnx"},
-        tokenizer=tiny_tokenizer_path,
         operating_points={"default": OperatingPoint(), "wide": OperatingPoint(bias=-50.0)},
+        check_on=[("why does the login test fail", "\n".join(SENTENCES))],
     ).directory

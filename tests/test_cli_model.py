@@ -22,7 +22,14 @@ def test_a_model_is_described(model, tiny_model_dir):
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("tiny 1  ")
     assert str(tiny_model_dir) in result.stdout
-    for word in ("model.onnx (int8)", "tokenizer.json", "intact", "default (default)", "wide", "window_tokens"):
+    for word in (
+        "model.onnx (int8)",
+        "tokenizer.json",
+        "intact",
+        "default (default)",
+        "wide",
+        "window_tokens",
+    ):
         assert word in result.stdout
     assert "MISSING" not in result.stdout
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,9 @@ def prune(runner, tiny_model_dir):
 
 def process(*arguments, **options):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen([sys.executable, "-m", "linecls", *map(str, arguments)], env=environment, **options)
+    return subprocess.Popen(
+        [sys.executable, "-m", "linecls", *map(str, arguments)], env=environment, **options
+    )
 
 
 def test_kept_bytes_come_out_as_they_were(prune):
@@ -197,32 +201,47 @@ def test_usage_errors(prune, arguments):
     assert result.stderr.startswith("Usage:")
 
 
-def test_a_terminal_is_not_waited_for(prune, monkeypatch):
-    monkeypatch.setattr("linecls.cli.prune.sys.stdin.isatty", lambda: True, raising=False)
-    from linecls.cli import prune as module
+class Stream(io.TextIOWrapper):
+    """A stream that says whether it is a terminal."""
 
-    class Terminal:
-        def isatty(self):
-            return True
+    def __init__(self, content: bytes, terminal: bool) -> None:
+        super().__init__(io.BytesIO(content))
+        self.terminal = terminal
 
-    monkeypatch.setattr(module, "sys", type("sys", (), {"stdin": Terminal(), "stderr": sys.stderr}))
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    """Put the standard streams of the command's module in place; None is a closed one."""
+
+    def put(**streams):
+        monkeypatch.setattr("linecls.cli.prune.sys", types.SimpleNamespace(stderr=sys.stderr, **streams))
+
+    return put
+
+
+def test_a_terminal_is_not_waited_for(prune, streams):
+    streams(stdin=Stream(b"", terminal=True))
     result = prune("login")
     assert result.exit_code == 2
     assert "name a FILE, or pipe" in result.stderr
 
 
+def test_closed_streams(prune, streams, tiny_model_dir):
+    streams(stdin=None)
+    result = prune("login")
+    assert (result.exit_code, result.stderr) == (2, "linecls: cannot read standard input: it is closed\n")
+    command = f'"{sys.executable}" -m linecls prune login "{__file__}" --model "{tiny_model_dir}" >&-'
+    closed = subprocess.run(command, shell=True, check=False, stderr=subprocess.PIPE)
+    assert closed.returncode == 2
+    assert closed.stderr == b"linecls: cannot write the output: standard output is closed\n"
+
+
 def test_the_note_that_nothing_answers_is_for_terminals(prune, monkeypatch):
-    from linecls.cli import prune as module
-
-    class Stream:
-        def __init__(self, terminal):
-            self.terminal = terminal
-
-        def isatty(self):
-            return self.terminal
-
-    streams = {"stdin": Stream(False), "stderr": Stream(True)}
-    monkeypatch.setattr(module, "sys", type("sys", (), streams))
+    terminal = types.SimpleNamespace(stdin=Stream(ODD, terminal=False), stderr=Stream(b"", terminal=True))
+    monkeypatch.setattr("linecls.cli.prune.sys", terminal)
     result = prune("login", "--bias", "1000")
     assert (result.stdout_bytes, result.stderr) == (b"", "linecls: none of the 5 lines answers the query\n")
 
@@ -292,21 +311,24 @@ def test_a_full_disk(tmp_path, tiny_model_dir):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt(tiny_model_dir):
-    run = process(
-        *("prune", "login", "--model", tiny_model_dir),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    # A background job of a shell starts with the interrupt ignored, and its children with it.
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from linecls.cli import main\n"
+        "main(['prune', 'login', '--model', sys.argv[1]])\n"
     )
-    # Filled past the pipe's buffer, so that the write returns only when the command reads.
-    run.stdin.write(b"line\n" * 100_000)
-    run.stdin.flush()
-    run.send_signal(signal.SIGINT)
-    output, error = run.stdout.read(), run.stderr.read()
-    run.stdin.close()
-    assert (run.wait(60), output, error) == (130, b"", b"")
-    run.stdout.close()
-    run.stderr.close()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", code, str(tiny_model_dir)], **pipes) as run:
+        # Far more than a pipe holds: when it is written, the command is reading.
+        run.stdin.write(b"line\n" * 100_000)
+        run.stdin.flush()
+        run.send_signal(signal.SIGINT)
+        try:
+            assert run.wait(60) == 130
+            assert (run.stdout.read(), run.stderr.read()) == (b"", b"")
+        finally:
+            run.kill()
 
 
 def test_pruning_loads_no_torch(tiny_model_dir):
@@ -317,7 +339,9 @@ def test_pruning_loads_no_torch(tiny_model_dir):
         "except SystemExit as end: assert end.code == 0\n"
         "assert not [m for m in ('torch', 'transformers', 'lightning') if m in sys.modules]\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(tiny_model_dir)], input=ODD, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", code, str(tiny_model_dir)], input=ODD, check=True, capture_output=True
+    )
 
 
 # Rendering

@@ -40,7 +40,16 @@ arbitrary_bytes = st.one_of(
     st.binary(max_size=300),
     st.lists(
         st.sampled_from(
-            [b"login failed", b"\n", b"\r\n", b"\x00", b"\x1b[31mFAILED\x1b[0m", b"\xff\xfe", b" ", "│é\u2028".encode()]
+            [
+                b"login failed",
+                b"\n",
+                b"\r\n",
+                b"\x00",
+                b"\x1b[31mFAILED\x1b[0m",
+                b"\xff\xfe",
+                b" ",
+                "│é\u2028".encode(),
+            ]
         ),
         max_size=60,
     ).map(b"".join),
@@ -71,7 +80,9 @@ def test_kept_bytes_are_whole_input_lines_in_order(pruner, observation, query, b
     assert max_lines is None or result.kept_lines <= max_lines
 
 
-@pytest.mark.parametrize("observation", ["", "\n", "\n\n \n", "one line", "a\r\nb\r\n", "a\n\nb", "\x00\n\x1b[0m\n"])
+@pytest.mark.parametrize(
+    "observation", ["", "\n", "\n\n \n", "one line", "a\r\nb\r\n", "a\n\nb", "\x00\n\x1b[0m\n"]
+)
 def test_small_and_odd_observations(pruner, observation):
     result = pruner.prune("why does the login test fail", observation, **KEEP_ALL)
     assert result.text == observation
@@ -101,7 +112,9 @@ def pairs(sentences):
         return "\n".join(" ".join(rng.choice(words, rng.integers(0, 12))) for _ in range(length))
 
     observations = [text(length) for length in (1, 3, 170, 40, 9, 2, 64, 65, 30)]
-    return [(" ".join(rng.choice(words, 5)), text) for text in observations for _ in range(rng.integers(1, 4))]
+    return [
+        (" ".join(rng.choice(words, 5)), text) for text in observations for _ in range(rng.integers(1, 4))
+    ]
 
 
 def test_results_do_not_depend_on_the_batch(each_pruner, pairs):
@@ -271,7 +284,8 @@ def test_a_model_that_gives_no_numbers_is_refused(pruner, sentences, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("device", "parsed"), [("auto", ("auto", 0)), ("cpu", ("cpu", 0)), ("cuda", ("cuda", 0)), ("cuda:3", ("cuda", 3))]
+    ("device", "parsed"),
+    [("auto", ("auto", 0)), ("cpu", ("cpu", 0)), ("cuda", ("cuda", 0)), ("cuda:3", ("cuda", 3))],
 )
 def test_devices(device, parsed):
     assert parse_device(device) == parsed
@@ -315,7 +329,7 @@ def test_the_runtime_is_missing_or_there_twice(monkeypatch, tmp_path):
     with pytest.raises(LineclsError, match="does not load: no such symbol"):
         import_runtime()
     (site / "onnxruntime_gpu-1.20.0.dist-info").mkdir()
-    with pytest.raises(LineclsError, match="both installed.*pip uninstall"):
+    with pytest.raises(LineclsError, match=r"both installed.*pip uninstall"):
         import_runtime()
     monkeypatch.setattr(session_module, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

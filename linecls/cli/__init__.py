@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -86,10 +87,11 @@ def write_stdout(data: bytes, *, kept_elsewhere: str | None = None) -> None:
     Raises OutputError when that fails, BrokenPipeError when the reader went away. kept_elsewhere: what to say
     of where the input still is.
     """
-    stream = click.get_binary_stream("stdout")
+    if sys.stdout is None:
+        raise OutputError("cannot write the output: standard output is closed")
     try:
-        stream.write(data)
-        stream.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -104,10 +106,8 @@ def warn(message: str) -> None:
 
 
 def _say(line: str) -> None:
-    try:
+    with suppress(OSError):  # when nobody reads stderr
         click.echo(line, err=True)
-    except OSError:
-        pass  # nobody reads stderr
 
 
 def _discard_stdout() -> None:
@@ -122,7 +122,9 @@ def _discard_stdout() -> None:
 
 
 @click.group(
-    cls=LazyGroup, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyGroup,
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "--version", package_name="linecls", message="%(prog)s %(version)s")
 def main() -> None:

@@ -18,18 +18,48 @@ def command() -> None:
 
 @command.command("build")
 @click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.")
-@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that work at the same time.")
-@click.option("--sources", multiple=True, help="Folder of wheels or site-packages, instead of the configuration's.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write to.",
+)
+@click.option(
+    "-j",
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Processes that work at the same time.",
+)
+@click.option(
+    "--sources", multiple=True, help="Folder of wheels or site-packages, instead of the configuration's."
+)
 @click.option("--repos", multiple=True, help="Local git clone, instead of the configuration's.")
-@click.option("--exclude-projects-of", "exclude", multiple=True, type=click.Path(exists=True), help="Record file whose projects must not be used.")
-def build_command(config: Path, output: Path, workers: int, sources: tuple[str, ...], repos: tuple[str, ...], exclude: tuple[str, ...]) -> None:
+@click.option(
+    "--exclude-projects-of",
+    "exclude",
+    multiple=True,
+    type=click.Path(exists=True),
+    help="Record file whose projects must not be used.",
+)
+def build_command(
+    config: Path,
+    output: Path,
+    workers: int,
+    sources: tuple[str, ...],
+    repos: tuple[str, ...],
+    exclude: tuple[str, ...],
+) -> None:
     """Build the record set that CONFIG describes. Finished parts are kept, so a stopped run can go on."""
     from linecls.data.build import build, load_plan
 
     overrides = {key: list(value) for key, value in (("sources", sources), ("repos", repos)) if value}
     plan = load_plan(config, exclude_records=list(exclude), overrides=overrides)
-    with click.progressbar(length=len(plan.jobs), label="building", show_pos=True, file=click.get_text_stream("stderr")) as bar:
+    with click.progressbar(
+        length=len(plan.jobs), label="building", show_pos=True, file=click.get_text_stream("stderr")
+    ) as bar:
 
         def advance(job: Job, made: int) -> None:
             bar.label = f"{job.family} {job.part + 1}/{job.parts}" + ("" if made else " (kept)")

@@ -40,14 +40,11 @@ Exit status:
 """
 
 
-class _FiniteFloat(click.ParamType):
+class _FiniteFloat(click.FloatRange):
     name = "float"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
+        number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
@@ -65,8 +62,10 @@ class _FiniteFloat(click.ParamType):
 @click.option("--numbers", is_flag=True, help="Put each line's number in front: '  12│line'.")
 @click.option("--bias", type=_FiniteFloat(), help="Keep less (larger) or more (smaller); in logits.")
 @click.option("--max-lines", type=click.IntRange(min=0), help="Never print more lines than this.")
-@click.option("--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this.")
-@click.option("--keep-ratio", type=click.FloatRange(0, 1), help="Never print more than this share of the lines.")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this."
+)
+@click.option("--keep-ratio", type=_FiniteFloat(0, 1), help="Never print more than this share of the lines.")
 @click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
@@ -75,6 +74,7 @@ class _FiniteFloat(click.ParamType):
 def command(
     query: str,
     file: str | None,
+    *,
     as_json: bool,
     numbers: bool,
     model: str | None,
@@ -89,7 +89,9 @@ def command(
     _check_device(device)
     raw = _read(file)
     try:
-        observation, spans, answerable = _prune(query, raw, model, device, threads, options)
+        observation, spans, answerable = _prune(
+            query, raw, options, model=model, device=device, threads=threads
+        )
     except click.ClickException:
         raise
     except Exception as error:  # whatever it is, the command's output must come through
@@ -112,11 +114,13 @@ def _check_device(device: str) -> None:
 
 def _read(file: str | None) -> bytes:
     """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
-    if file is None and sys.stdin is not None and sys.stdin.isatty():
-        raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
     if file is None or file == "-":
+        if sys.stdin is None:
+            raise LineclsError("cannot read standard input: it is closed")
+        if file is None and sys.stdin.isatty():
+            raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
         try:
-            return click.get_binary_stream("stdin").read()
+            return sys.stdin.buffer.read()
         except OSError as error:
             raise LineclsError(f"cannot read standard input: {error.strerror}") from error
     try:
@@ -127,12 +131,12 @@ def _read(file: str | None) -> bytes:
 
 
 def _prune(
-    query: str, raw: bytes, model: str | None, device: str, threads: int | None, options: dict[str, Any]
+    query: str, raw: bytes, options: dict[str, Any], **loading: Any
 ) -> tuple[Observation, list[Span], float]:
     from linecls.observation import Observation
     from linecls.pruner import Pruner
 
-    pruner = Pruner.from_pretrained(model, device=device, threads=threads)
+    pruner = Pruner.from_pretrained(**loading)
     try:
         pruner.artifact.operating_point(options["operating_point"])
     except LineclsError as error:

@@ -37,7 +37,9 @@ class Job:
     @property
     def shard(self) -> str:
         """File name of the part, with a digest of all that shapes it."""
-        told = json.dumps([self.seed, self.part, self.parts, self.count, self.options], sort_keys=True, default=str)
+        told = json.dumps(
+            [self.seed, self.part, self.parts, self.count, self.options], sort_keys=True, default=str
+        )
         digest = hashlib.sha256(told.encode()).hexdigest()[:8]
         return f"{self.family}-{self.part + 1}-of-{self.parts}-{digest}.jsonl.gz"
 
@@ -50,17 +52,20 @@ class Plan:
     seed: int
     jobs: list[Job]
     bm25_drop: float = 0.5
+    bm25_most: float = 0.35
     similarity: float = 0.8
 
 
-_KEYS = {"name", "seed", "exclude", "families", "bm25_drop", "similarity"}
+_KEYS = {"name", "seed", "exclude", "families", "bm25_drop", "bm25_most", "similarity"}
 
 
-def load_plan(path: str | Path, *, exclude_records: list[str] | None = None, overrides: dict[str, Any] | None = None) -> Plan:
+def load_plan(
+    path: str | Path, *, exclude_records: list[str] | None = None, overrides: dict[str, Any] | None = None
+) -> Plan:
     """Read a YAML configuration.
 
-    Keys: `name` (of the output), `seed`, `exclude` (project names that must not be used), `bm25_drop`,
-    `similarity`, and `families`: name -> `count`, `parts` and `options`. `~` and environment variables in
+    Keys: `name` (of the output), `seed`, `exclude` (project names that must not be used), `bm25_drop` and
+    `bm25_most` (see `quality.without_easy`), `similarity` (above which observations are near-duplicates), and `families`: name -> `count`, `parts` and `options`. `~` and environment variables in
     `sources` and `repos` of the options are expanded.
 
     exclude_records: record files whose projects are excluded as well, so that nothing of a test set is built.
@@ -78,7 +83,9 @@ def load_plan(path: str | Path, *, exclude_records: list[str] | None = None, ove
     if not isinstance(config, dict) or not isinstance(config.get("families"), dict):
         raise LineclsError(f"{path}: a data configuration is a mapping with the key `families`")
     if unknown := set(config) - _KEYS:
-        raise LineclsError(f"{path}: unknown keys {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KEYS))}")
+        raise LineclsError(
+            f"{path}: unknown keys {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KEYS))}"
+        )
     exclude = {str(name).lower() for name in config.get("exclude") or []}
     for source in exclude_records or []:
         exclude |= {str(r.extra.get("project", "")).lower() for r in iter_records(source)} - {""}
@@ -96,7 +103,8 @@ def load_plan(path: str | Path, *, exclude_records: list[str] | None = None, ove
             jobs.append(Job(name, part, parts, count, seed, options))
     return Plan(
         name=str(config.get("name", Path(path).stem)), seed=seed, jobs=jobs,
-        bm25_drop=float(config.get("bm25_drop", 0.5)), similarity=float(config.get("similarity", 0.8)),
+        bm25_drop=float(config.get("bm25_drop", 0.5)),
+        bm25_most=float(config.get("bm25_most", 0.35)), similarity=float(config.get("similarity", 0.8)),
     )  # fmt: skip
 
 
@@ -104,7 +112,9 @@ def generate(job: Job) -> Iterator[Record]:
     """The records of a job: whole observations until `count` is reached."""
     rng = random.Random(f"{job.seed}/{job.family}/{job.part}/{job.parts}")
     made, last = 0, ""
-    for record in families.get(job.family).generate(rng, {**job.options, "part": job.part, "parts": job.parts}):
+    for record in families.get(job.family).generate(
+        rng, {**job.options, "part": job.part, "parts": job.parts}
+    ):
         observation = record.instance_id.rpartition("#")[0]
         if made >= job.count and observation != last:
             return
@@ -128,7 +138,9 @@ def run_job(job: Job, folder: Path) -> int:
     return len(records)
 
 
-def build(plan: Plan, output: str | Path, *, workers: int = 1, progress: Callable[[Job, int], None] | None = None) -> dict[str, Any]:
+def build(
+    plan: Plan, output: str | Path, *, workers: int = 1, progress: Callable[[Job, int], None] | None = None
+) -> dict[str, Any]:
     """Make what is missing, join the shards, write the set and its card; returns the card's figures.
 
     progress: called after each part with the job and the number of records it newly wrote.
@@ -146,13 +158,15 @@ def build(plan: Plan, output: str | Path, *, workers: int = 1, progress: Callabl
                 tell(running[done], done.result())
     records = [record for job in plan.jobs for record in load_records(folder / job.shard)]
     records = share_texts(quality.without_duplicates(records, plan.similarity))
-    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop)
+    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most)
     figures = quality.card(records)
     partial = output / f".{os.getpid()}-{plan.name}.jsonl.gz"  # a reader never sees half a set
     write_records(partial, records)
     partial.replace(output / f"{plan.name}.jsonl.gz")
     (output / f"{plan.name}.card.json").write_text(quality.card_json(figures), "utf-8")
-    (output / f"{plan.name}.card.md").write_text(quality.card_markdown(figures, f"Built set {plan.name}"), "utf-8")
+    (output / f"{plan.name}.card.md").write_text(
+        quality.card_markdown(figures, f"Built set {plan.name}"), "utf-8"
+    )
     return figures
 
 

@@ -16,7 +16,12 @@ _LICENCES = [  # a phrase of the licence text, the name
     (re.compile(r"GNU (LESSER |AFFERO )?GENERAL PUBLIC|Mozilla Public License", re.I), "copyleft"),
     (re.compile(r"Apache License\s+Version 2", re.I), "Apache-2.0"),
     (re.compile(r"Permission is hereby granted, free of charge", re.I), "MIT"),
-    (re.compile(r"Neither the name of|names? of (?:its|the) contributors|may not be used to endorse", re.I), "BSD-3-Clause"),
+    (
+        re.compile(
+            r"Neither the name of|names? of (?:its|the) contributors|may not be used to endorse", re.I
+        ),
+        "BSD-3-Clause",
+    ),
     (re.compile(r"Redistribution and use in source and binary forms", re.I), "BSD-2-Clause"),
     (re.compile(r"Permission to use, copy, modify, and(?:/or)? distribute", re.I), "ISC"),
 ]
@@ -53,7 +58,9 @@ class Repository:
     def git(self, *arguments: str, feed: str | None = None) -> str:
         """What git prints. Raises LineclsError when it fails."""
         command = ["git", "-c", "core.quotepath=off", "-C", str(self.path), *arguments]
-        done = subprocess.run(command, input=feed.encode() if feed is not None else None, capture_output=True, check=False)
+        done = subprocess.run(
+            command, input=feed.encode() if feed is not None else None, capture_output=True, check=False
+        )
         if done.returncode:
             message = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
             raise LineclsError(f"git {arguments[0]} failed in {self.path}: {message}")
@@ -87,7 +94,18 @@ class Repository:
     def hunks(self, shas: Iterable[str]) -> Iterator[tuple[str, list[Hunk], set[str]]]:
         """For each commit its hunks in Python files and the paths of all files that it touches."""
         feed = "".join(f"{sha}\n" for sha in shas)
-        text = self.git("diff-tree", "--stdin", "-r", "--root", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-renames", feed=feed)
+        text = self.git(
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "--root",
+            "-p",
+            "-U0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-renames",
+            feed=feed,
+        )
         for block in re.split(r"^(?=[0-9a-f]{40}\n)", text, flags=re.M):
             sha, _, diff = block.partition("\n")
             if len(sha) == 40:
@@ -95,7 +113,9 @@ class Repository:
 
     def show(self, sha: str, path: str) -> str | None:
         """A file as of a commit; None when it is not there or no UTF-8."""
-        done = subprocess.run(["git", "-C", str(self.path), "show", f"{sha}:{path}"], capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(self.path), "show", f"{sha}:{path}"], capture_output=True, check=False
+        )
         try:
             return done.stdout.decode("utf-8") if done.returncode == 0 else None
         except UnicodeDecodeError:
@@ -157,7 +177,10 @@ _PREFIX = re.compile(
     r"(?:FIX|ENH|BUG|API|EFF|PERF|FEA)\b:?\s*|(?:fixe[sd]|close[sd]|refs?|issue|ticket|gh-|bpo-)?\s*:?\s*#\d+\s*[:,.-]*\s*|[\w./]{2,25}: )",
     re.IGNORECASE,
 )
-_SUFFIX = re.compile(r"\s*(?:\(?(?:(?:closes|fixes|refs|see|re|issue|pr|gh|bpo)[ -]*)?(?:#|GH-|gh-|bpo-)\d+\)?[.,;]*\s*)+$", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\s*(?:\(?(?:(?:closes|fixes|refs|see|re|issue|pr|gh|bpo)[ -]*)?(?:#|GH-|gh-|bpo-)\d+\)?[.,;]*\s*)+$",
+    re.IGNORECASE,
+)
 _DULL = re.compile(
     r"\b(merge|bump|release|version|typos?|lint\w*|format\w*|isort|black|ruff|flake8|mypy|pyright|type ?hints?|typing|annotat\w+|types?|docs?|"
     r"docstrings?|documentation|readme|changelog|changes|news|dependabot|pre-commit|ci|travis|github|actions|tests?|testing|revert\w*|clean ?-?ups?|"
@@ -184,13 +207,24 @@ def readable_body(body: str) -> list[str]:
     kept = []
     for paragraph in re.split(r"\n\s*\n", body):
         lines = [line.strip() for line in paragraph.split("\n")]
-        if not any(re.match(r"[-*+>#]|\w[\w-]+-by:|(signed|co-authored|change-id|fixes|closes|refs|see)\b|https?:|\d+\.|\|", line, re.I) or "::" in line for line in lines):
+        if not any(
+            re.match(
+                r"[-*+>#]|\w[\w-]+-by:|(signed|co-authored|change-id|fixes|closes|refs|see)\b|https?:|\d+\.|\|",
+                line,
+                re.I,
+            )
+            or "::" in line
+            for line in lines
+        ):
             kept += re.split(r"(?<=[a-z0-9)`'\"])\.\s+(?=[A-Z])", " ".join(lines).strip().rstrip("."))
     return [sentence for sentence in kept if 5 <= len(sentence.split()) <= 30]
 
 
 _MAIL = re.compile(r"<?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
-_TRAILER = re.compile(r"^(\s*(?:Author|Commit|Signed-off-by|Co-authored-by|Reviewed-by|Reported-by|Thanks-to|Acked-by|Tested-by):\s+)(.*)$", re.I | re.M)
+_TRAILER = re.compile(
+    r"^(\s*(?:Author|Commit|Signed-off-by|Co-authored-by|Reviewed-by|Reported-by|Thanks-to|Acked-by|Tested-by):\s+)(.*)$",
+    re.I | re.M,
+)
 
 
 def without_names(text: str) -> str:

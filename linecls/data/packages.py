@@ -7,15 +7,19 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from email.parser import HeaderParser
+from functools import lru_cache
 from pathlib import Path
 
 from linecls.errors import LineclsError
 
 _PERMISSIVE = re.compile(
-    r"\b(MIT|BSD|Apache|ISC|PSF|Python Software Foundation|Unlicense|Zlib|HPND|0BSD|CC0|public domain)\b", re.I
+    r"\b(MIT|BSD|Apache|ISC|PSF|Python Software Foundation|Unlicense|Zlib|HPND|0BSD|CC0|public domain)\b",
+    re.I,
 )
 _COPYLEFT = re.compile(r"GPL|GNU|Mozilla|MPL|Eclipse|EUPL|Proprietary", re.I)
-_NOT_SOURCE = re.compile(r"(^|/)(tests?|testing|_vendor|vendor|vendored|_vendored|locale|migrations|examples?|benchmarks?|conftest\.py|.*_pb2\.py|test_[^/]*|typeshed)(/|$)")
+_NOT_SOURCE = re.compile(
+    r"(^|/)(tests?|testing|_vendor|vendor|vendored|_vendored|locale|migrations|examples?|benchmarks?|conftest\.py|.*_pb2\.py|test_[^/]*|typeshed)(/|$)"
+)
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,14 @@ class Package:
         try:
             if self.root.is_dir():
                 return (self.root / path).read_bytes().decode("utf-8")
-            with zipfile.ZipFile(self.root) as wheel:
-                return wheel.read(path).decode("utf-8")
+            return _wheel(self.root).read(path).decode("utf-8")
         except (UnicodeDecodeError, KeyError, OSError):
             return None
+
+
+@lru_cache(maxsize=8)
+def _wheel(path: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)
 
 
 def project_name(name: str) -> str:
@@ -74,7 +82,13 @@ def packages(sources: list[str], exclude: Iterable[str] = ()) -> list[Package]:
             record, metadata = info / "RECORD", info / "METADATA"
             if record.exists() and metadata.exists():
                 paths = [line.split(",")[0] for line in record.read_text("utf-8").splitlines()]
-                _add(found, folder, metadata.read_text("utf-8", "replace"), [p for p in paths if not p.startswith("..")], unwanted)
+                _add(
+                    found,
+                    folder,
+                    metadata.read_text("utf-8", "replace"),
+                    [p for p in paths if not p.startswith("..")],
+                    unwanted,
+                )
         for path in sorted(folder.glob("*.whl")):
             with zipfile.ZipFile(path) as wheel:
                 members = wheel.namelist()

@@ -41,7 +41,11 @@ class MinHash:
 
     def signature(self, shingles: Iterable[str]) -> NDArray[np.uint64]:
         """Minima of shape [permutations]; of an empty set all are the prime."""
-        hashes = {int.from_bytes(hashlib.blake2b(s.encode("utf-8", "replace"), digest_size=8).digest(), "big") % _PRIME for s in shingles}
+        hashes = {
+            int.from_bytes(hashlib.blake2b(s.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+            % _PRIME
+            for s in shingles
+        }
         if not hashes:
             return np.full(len(self._a), _PRIME, dtype=np.uint64)
         values = np.array(sorted(hashes), dtype=np.uint64)
@@ -154,21 +158,46 @@ def lexical(records: Sequence[Record], share: float = 0.1) -> list[Lexical | Non
         gold = to_mask(record.gold_spans, index.total_lines)
         order = np.argsort(-scores, kind="stable")
         best = order[: max(1, math.ceil(share * index.total_lines))]
-        outcomes.append(Lexical(float(gold[best].sum() / gold.sum()), bool(gold[order[0]] and scores[order[0]] > 0)))
+        outcomes.append(
+            Lexical(float(gold[best].sum() / gold.sum()), bool(gold[order[0]] and scores[order[0]] > 0))
+        )
     return outcomes
 
 
-def without_easy(records: Sequence[Record], rng: random.Random, drop: float = 0.5) -> list[Record]:
-    """Records without a share `drop` of those whose answer holds the line that BM25 ranks first."""
-    outcomes = lexical(records)
-    return [r for r, o in zip(records, outcomes, strict=True) if o is None or not o.first or rng.random() >= drop]
+def without_easy(
+    records: Sequence[Record], rng: random.Random, drop: float = 0.5, most: float = 0.35
+) -> list[Record]:
+    """Records without those that plain word matching answers too often.
+
+    drop: share that goes of the records whose answer holds the line that BM25 ranks first.
+    most: of what is left, BM25's mean recall at 10 % of the lines for each tool type; found ones go, by chance, until
+        it is met.
+    """
+    pairs = [
+        (r, o)
+        for r, o in zip(records, lexical(records), strict=True)
+        if o is None or not o.first or rng.random() >= drop
+    ]
+    gone: set[int] = set()
+    for tool_type in sorted({r.tool_type for r, _ in pairs}):
+        of_type = [(i, o.recall) for i, (r, o) in enumerate(pairs) if o and r.tool_type == tool_type]
+        found = [(i, recall) for i, recall in of_type if recall > most]
+        rng.shuffle(found)
+        total, count = sum(recall for _, recall in of_type), len(of_type)
+        while found and total > most * count:
+            i, recall = found.pop()
+            gone.add(i)
+            total, count = total - recall, count - 1
+    return [record for i, (record, _) in enumerate(pairs) if i not in gone]
 
 
 def _quantiles(values: Sequence[float]) -> dict[str, float]:
     if not values:
         return {}
     points = np.quantile(np.asarray(values, dtype=np.float64), [0, 0.1, 0.5, 0.9, 1])
-    return dict(zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True))
+    return dict(
+        zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True)
+    )
 
 
 def card(records: Sequence[Record]) -> dict[str, Any]:
@@ -197,14 +226,20 @@ def card(records: Sequence[Record]) -> dict[str, Any]:
         "negatives": len(records) - answered,
         "negative_share": round(1 - answered / len(records), 4) if records else 0.0,
         "tool_types": dict(sorted(Counter(r.tool_type for r in records).items())),
-        "rules": dict(sorted(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records).items())),
+        "rules": dict(
+            sorted(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records).items())
+        ),
         "licences": dict(Counter(str(r.extra.get("licence", "")) for r in records).most_common()),
         "lines": _quantiles(lengths),
         "gold_lines": _quantiles(gold_lines),
         "gold_share": {"mean": round(float(np.mean(shares)), 4) if shares else 0.0, **_quantiles(shares)},
         "query_words": _quantiles([float(len(r.query.split())) for r in records]),
-        "gold_position": {f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)},
-        "bm25_recall_at_10": {name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())},
+        "gold_position": {
+            f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)
+        },
+        "bm25_recall_at_10": {
+            name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())
+        },
     }
 
 
@@ -215,7 +250,14 @@ def card_markdown(figures: dict[str, Any], title: str) -> str:
     parts += ["| figure | value |", "|---|---|", *(f"| {k} | {v} |" for k, v in scalars.items()), ""]
     for name, table in figures.items():
         if isinstance(table, dict):
-            parts += [f"## {name}", "", "| | |", "|---|---|", *(f"| {k or 'unnamed'} | {v} |" for k, v in table.items()), ""]
+            parts += [
+                f"## {name}",
+                "",
+                "| | |",
+                "|---|---|",
+                *(f"| {k or 'unnamed'} | {v} |" for k, v in table.items()),
+                "",
+            ]
     return "\n".join(parts)
 
 

@@ -224,7 +224,23 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 def stem(word: str) -> str:
     """A crude stem, good enough to see that two words are kin."""
     word = word.lower()
-    for suffix in ("ations", "ation", "ising", "izing", "ings", "ing", "ies", "ied", "ers", "ed", "er", "es", "s", "e", "y"):
+    for suffix in (
+        "ations",
+        "ation",
+        "ising",
+        "izing",
+        "ings",
+        "ing",
+        "ies",
+        "ied",
+        "ers",
+        "ed",
+        "er",
+        "es",
+        "s",
+        "e",
+        "y",
+    ):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]
             break
@@ -277,7 +293,12 @@ def clean(text: str, rng: random.Random) -> str | None:
             word = word.replace(core, _spell(core))
         words.append(word)
     text = re.sub(r"(?<![\w.])\.(?=[A-Za-z])", "", " ".join(words)).replace("``", "").replace('"', "").strip()
-    if text.count("(") != text.count(")") or not text or re.search(r"[<>={}\\|*#`\[\]~^$%@+]", text) or not text.isascii():
+    if (
+        text.count("(") != text.count(")")
+        or not text
+        or re.search(r"[<>={}\\|*#`\[\]~^$%@+]", text)
+        or not text.isascii()
+    ):
         return None
     if "," in text and len(text.split()) > 14 and rng.random() < 0.7:
         text = text.split(",")[0] if len(text.split(",")[0].split()) >= 6 else text
@@ -325,15 +346,23 @@ def synonyms(text: str, rng: random.Random, taboo: Iterable[str] = (), rate: flo
             options = NOUNS[lower]
         elif lower in _FORMS:
             base, form = _FORMS[lower]
-            if form != "s" or not (i > 1 and re.search(r"\b(the|of|a|all|any|these|those)$", "".join(tokens[:i]).rstrip(), re.I)):
+            if form != "s" or not (
+                i > 1 and re.search(r"\b(the|of|a|all|any|these|those)$", "".join(tokens[:i]).rstrip(), re.I)
+            ):
                 options = [_MAKE[form](other) for other in VERBS.get(base, [])]
         fresh = [o for o in options if not stems(o) & forbidden] or options
-        if fresh and not _is_noun_here(tokens[:i], lower) and rng.random() < (0.9 if stem(lower) in forbidden else rate):
+        if (
+            fresh
+            and not _is_noun_here(tokens[:i], lower)
+            and rng.random() < (0.9 if stem(lower) in forbidden else rate)
+        ):
             choice = rng.choice(fresh)
             out.append(choice[0].upper() + choice[1:] if token[0].isupper() else choice)
         else:
             out.append(token)
-    return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwyz])", r"\1 ", "".join(out)))
+    return re.sub(
+        r"\b([Aa]) (?=[aeio])", r"\1n ", re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwyz])", r"\1 ", "".join(out))
+    )
 
 
 def _is_noun_here(before: list[str], word: str) -> bool:
@@ -341,7 +370,26 @@ def _is_noun_here(before: list[str], word: str) -> bool:
     if word in NOUNS or word not in BASE_VERBS:
         return False
     previous = re.findall(r"[A-Za-z']+", "".join(before))
-    allowed = ("to", "we", "you", "it", "they", "not", "and", "or", "can", "will", "must", "should", "may", "could", "would", "don't", "let's", "also")
+    allowed = (
+        "to",
+        "we",
+        "you",
+        "it",
+        "they",
+        "not",
+        "and",
+        "or",
+        "can",
+        "will",
+        "must",
+        "should",
+        "may",
+        "could",
+        "would",
+        "don't",
+        "let's",
+        "also",
+    )
     return bool(previous) and previous[-1].lower() not in allowed
 
 
@@ -362,7 +410,12 @@ def _imperative(text: str) -> tuple[str, str] | None:
         adverb = head.lower() + " "
         head, _, rest = rest.partition(" ")
     base, form = _FORMS.get(head.lower(), ("", ""))
-    if not base or form not in ("", "s") or not rest or re.match(r"(is|are|was|has|have|must|should|of|can|will|for)\b", rest):
+    if (
+        not base
+        or form not in ("", "s")
+        or not rest
+        or re.match(r"(is|are|was|has|have|must|should|of|can|will|for)\b", rest)
+    ):
         return None
     if adverb:
         rest = rest + " " + adverb.strip()
@@ -374,7 +427,9 @@ _WHETHER = re.compile(
     r"(?:(?:if and only if|iff|if|whether or not|whether|when)\s+)(.*)$",
     re.IGNORECASE,
 )
-_TAIL = re.compile(r",? (?:and )?(?:or )?(?:false|none|true|not)(?: otherwise| if not)?$|,? otherwise .*$|,? else .*$", re.I)
+_TAIL = re.compile(
+    r",? (?:and )?(?:or )?(?:false|none|true|not)(?: otherwise| if not)?$|,? otherwise .*$|,? else .*$", re.I
+)
 
 
 def _whether(clause: str, rng: random.Random) -> str:
@@ -395,13 +450,30 @@ def _action(verb: str, rest: str, rng: random.Random) -> str:
         f"I want to change how we {verb} {rest}. Which lines?",
         f"Locate the logic for {ing} {rest}", f"{verb} {rest}",
     ]  # fmt: skip
-    short = re.match(r"^((?:the|a|an|all|any|each|every|this|that)\s[\w' -]{3,40}?)(?=\s(?:to|from|in|into|for|with|by|if|when|as|on|using)\b|$)(.*)$", rest)
+    short = re.match(
+        r"^((?:the|a|an|all|any|each|every|this|that)\s[\w' -]{3,40}?)(?=\s(?:to|from|in|into|for|with|by|if|when|as|on|using)\b|$)(.*)$",
+        rest,
+    )
     if short and " that " not in short.group(1) and " and " not in short.group(1):
         head = re.split(r" (?:of|we|they|that|added|given)\b", short.group(1))[0]
         plural = re.match(r"(all|these|those)\b", head) or re.search(r"[a-z]{3}s$", head) is not None
         be = "are" if plural and not short.group(1).endswith("ss") else "is"
-        forms += [f"Where {be} {short.group(1)} {ed}{short.group(2)}?", f"How {be} {short.group(1)} {ed}{short.group(2)}?"] * 4
-    giving = verb in ("return", "give back", "answer with", "get", "retrieve", "fetch", "compute", "calculate", "obtain", "yield")
+        forms += [
+            f"Where {be} {short.group(1)} {ed}{short.group(2)}?",
+            f"How {be} {short.group(1)} {ed}{short.group(2)}?",
+        ] * 4
+    giving = verb in (
+        "return",
+        "give back",
+        "answer with",
+        "get",
+        "retrieve",
+        "fetch",
+        "compute",
+        "calculate",
+        "obtain",
+        "yield",
+    )
     if giving and re.match(r"(the|a|an|all)\b", rest):
         core = rest
         forms = [] if verb in ("return", "give back", "answer with") else forms
@@ -425,7 +497,13 @@ def _statement(text: str, rng: random.Random) -> str:
         ])  # fmt: skip
     if bare := re.match(r"^(if|when|in case|unless) ([^,]+)$", text, re.IGNORECASE):
         word, clause = bare.group(1).lower(), bare.group(2)
-        return rng.choice([f"What happens {word} {clause}?", f"What is done {word} {clause}?", f"Which lines are for the case that {clause}?"])
+        return rng.choice(
+            [
+                f"What happens {word} {clause}?",
+                f"What is done {word} {clause}?",
+                f"Which lines are for the case that {clause}?",
+            ]
+        )
     lower = _lower_first(text)
     return rng.choice([
         f"{_upper_first(text)}; which lines take care of that?", f"{_upper_first(text)}: where is that handled?",
@@ -458,17 +536,29 @@ def keywords(text: str, rng: random.Random) -> str:
 
 def _error(text: str, rng: random.Random) -> str:
     lower = _lower_first(text)
-    if m := re.match(r"(?:can ?not|can't|could not|couldn't|unable to|failed to|refus\w+ to)\s+(.+)", text, re.I):
+    if m := re.match(
+        r"(?:can ?not|can't|could not|couldn't|unable to|failed to|refus\w+ to)\s+(.+)", text, re.I
+    ):
         rest = m.group(1)
         return rng.choice([
             f"When is it impossible to {rest}?", f"Where does it refuse to {rest}?", f"What makes it give up trying to {rest}?",
             f"In which case can't we {rest}?", f"It does not manage to {rest}; where is that reported?",
         ])  # fmt: skip
-    if m := re.match(r"(?:an? )?(invalid|illegal|bad|malformed|unknown|unexpected|unrecognized|unsupported|duplicate|incorrect|missing|no such|empty) (.+)", text, re.I):
+    if m := re.match(
+        r"(?:an? )?(invalid|illegal|bad|malformed|unknown|unexpected|unrecognized|unsupported|duplicate|incorrect|missing|no such|empty) (.+)",
+        text,
+        re.I,
+    ):
         kind, rest = m.group(1).lower(), re.sub(r"^(the|an?) ", "", m.group(2))
         article = "an" if kind[0] in "aeiou" else "a"
         if kind in ("missing", "no such"):
-            return rng.choice([f"What happens if there is no {rest}?", f"Where is a lacking {rest} reported?", f"The {rest} is absent; what then?"])
+            return rng.choice(
+                [
+                    f"What happens if there is no {rest}?",
+                    f"Where is a lacking {rest} reported?",
+                    f"The {rest} is absent; what then?",
+                ]
+            )
         return rng.choice([
             f"Where is {article} {kind} {rest} turned down?", f"What happens if {article} {kind} {rest} is given?",
             f"Which check refuses {article} {kind} {rest}?", f"What is done about {article} {kind} {rest}?",
@@ -509,7 +599,11 @@ def _option(text: str, rng: random.Random) -> str:
 def _commit(text: str, rng: random.Random) -> str:
     parts = _imperative(text)
     if parts and parts[0] in ("fix", "correct", "repair", "resolve"):
-        rest = re.sub(r"^(an? |the )?(bug|issue|problem|regression|error|crash)s? (where|when|with|in|that)\s+", "", parts[1])
+        rest = re.sub(
+            r"^(an? |the )?(bug|issue|problem|regression|error|crash)s? (where|when|with|in|that)\s+",
+            "",
+            parts[1],
+        )
         return rng.choice([
             f"Which lines have to change to fix {rest}?" if rest == parts[1] else f"{_upper_first(rest)}: which code is at fault?",
             f"Where is the cause of this: {rest}?", f"I want to fix {rest}; where do I start?" if rest == parts[1] else f"Which lines are to blame when {rest}?",
@@ -523,7 +617,13 @@ def _commit(text: str, rng: random.Random) -> str:
             f"Which part has to be edited to {verb} {rest}?",
         ])  # fmt: skip
     lower = _lower_first(text)
-    return rng.choice([f"Which lines are concerned: {lower}?", f"Goal: {lower}.", f"Where must this change be made: {lower}?"])
+    return rng.choice(
+        [
+            f"Which lines are concerned: {lower}?",
+            f"Goal: {lower}.",
+            f"Where must this change be made: {lower}?",
+        ]
+    )
 
 
 _FINITE = re.compile(
@@ -548,7 +648,13 @@ def _diff(text: str, rng: random.Random) -> str:
     parts = _imperative(text)
     if not parts:
         lower = _lower_first(text)
-        return rng.choice([f"Which hunk is about this: {lower}?", f"Which change belongs to: {lower}?", f"Find the hunk for {lower}."])
+        return rng.choice(
+            [
+                f"Which hunk is about this: {lower}?",
+                f"Which change belongs to: {lower}?",
+                f"Find the hunk for {lower}.",
+            ]
+        )
     verb, rest = parts
     s = third_person(verb)
     return rng.choice([
@@ -562,7 +668,9 @@ def _log(text: str, rng: random.Random) -> str:
     parts = _imperative(text)
     if not parts:
         lower = _lower_first(text)
-        return rng.choice([f"Which commit is about {lower}?", f"Find the commit: {lower}.", f"When was this done: {lower}?"])
+        return rng.choice(
+            [f"Which commit is about {lower}?", f"Find the commit: {lower}.", f"When was this done: {lower}?"]
+        )
     verb, rest = parts
     ed, s = _past(verb), third_person(verb)
     return rng.choice([
@@ -607,13 +715,23 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
     forbidden = set(taboo)
     text = re.sub(r"\b(the|this|a) (given|specified|provided) ", r"\1 ", text)
     text = _TAIL.sub("", text) if kind == "function" else text
-    if kind == "comment" and (opened := re.match(r"^((?:if|when) [^,]{15,}?) (?:we|then|it|just|this|don't|do not|use|return|raise|skip)\b", text, re.I)):
+    if kind == "comment" and (
+        opened := re.match(
+            r"^((?:if|when) [^,]{15,}?) (?:we|then|it|just|this|don't|do not|use|return|raise|skip)\b",
+            text,
+            re.I,
+        )
+    ):
         text = opened.group(1)
     if rng.random() < 0.08:
         query = keywords(synonyms(text, rng, forbidden, 0.2), rng)
         return query if len(query.split()) >= 4 else None
     match = _WHETHER.match(text) if kind in ("function", "comment") else None
-    if match and kind == "comment" and ("," in text or not re.match(r"(check|determine|test|see|verify)", text, re.I)):
+    if (
+        match
+        and kind == "comment"
+        and ("," in text or not re.match(r"(check|determine|test|see|verify)", text, re.I))
+    ):
         match = None
     if match:
         query = _whether(synonyms(match.group(1), rng, forbidden), rng)
@@ -628,7 +746,9 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
         query = _log_body(_with_synonyms(text, rng, forbidden, 0.3), rng)
     elif parts := _imperative(text):
         query = _action(_other_verb(parts[0], rng, forbidden), synonyms(parts[1], rng, forbidden), rng)
-    elif kind in ("function", "class") and re.match(r"(an?|the|all|every|list|set|number|name|path)\b", text, re.I):
+    elif kind in ("function", "class") and re.match(
+        r"(an?|the|all|every|list|set|number|name|path)\b", text, re.I
+    ):
         if not re.search(r"\b(that|which|whose)\b", text) and _FINITE.search(text):
             return None
         query = _noun(synonyms(text, rng, forbidden), kind, rng)

@@ -30,7 +30,17 @@ class Origin:
     licence: str
     path: str
 
-    def record(self, name: str, number: int, tool_type: str, command: str, text: str, query: str, rule: str, spans: Sequence[Span]) -> Record:
+    def record(
+        self,
+        name: str,
+        number: int,
+        tool_type: str,
+        command: str,
+        text: str,
+        query: str,
+        rule: str,
+        spans: Sequence[Span],
+    ) -> Record:
         """A canonical record of an observation called `name`."""
         return Record(
             instance_id=f"{self.family}-{self.project}-{name}#{number}", source=SOURCE, tool_type=tool_type, query=query,
@@ -59,7 +69,9 @@ class _View:
     origin: list[int]  # which line of the file each one was, from 0
 
 
-def edited(lines: list[str], chosen: Sequence[int], labels: Sequence[Label], extra_drops: Sequence[range] = ()) -> _View:
+def edited(
+    lines: list[str], chosen: Sequence[int], labels: Sequence[Label], extra_drops: Sequence[range] = ()
+) -> _View:
     """The chosen lines (numbers from 0) of a file without the handles of the labels and without `extra_drops`."""
     texts = {n: lines[n] for n in chosen}
     gone: set[int] = set()
@@ -100,11 +112,17 @@ def present(lines: list[str], path: str, window: range, total: int, rng: random.
     start = 1 if window.start == 0 else window.start + 1
     stop = start + len(lines) - 1
     if window.start == 0 and window.stop >= total:
-        command = f"cat -n {path}" if numbered else rng.choice([f"cat {path}", f"cat {path}", f"sed -n '1,{stop}p' {path}"])
+        command = (
+            f"cat -n {path}"
+            if numbered
+            else rng.choice([f"cat {path}", f"cat {path}", f"sed -n '1,{stop}p' {path}"])
+        )
     elif window.start == 0 and rng.random() < 0.6:
         command = f"head -n {stop} {path}" if not numbered else f"cat -n {path} | head -n {stop}"
     elif numbered:
-        command = rng.choice([f"cat -n {path} | sed -n '{start},{stop}p'", f"nl -ba {path} | sed -n '{start},{stop}p'"])
+        command = rng.choice(
+            [f"cat -n {path} | sed -n '{start},{stop}p'", f"nl -ba {path} | sed -n '{start},{stop}p'"]
+        )
     else:
         command = f"sed -n '{start},{stop}p' {path}"
     if numbered:
@@ -130,13 +148,17 @@ def may_be_answered(query: str, lines: Sequence[str], reach: int = 10, share: fl
     if not wanted:
         return True
     held = [stems(line) & wanted for line in lines]
-    return any(len(set().union(*held[i : i + reach])) >= share * len(wanted) for i in range(0, len(held), reach // 2))
+    return any(
+        len(set().union(*held[i : i + reach])) >= share * len(wanted) for i in range(0, len(held), reach // 2)
+    )
 
 
 _WEIGHT = {"docstring": 1.0, "comment": 1.2, "error": 1.8, "option": 0.5}
 
 
-def _candidates(labels: list[Label], most: int, rng: random.Random, taken: Sequence[Label] = ()) -> list[Label]:
+def _candidates(
+    labels: list[Label], most: int, rng: random.Random, taken: Sequence[Label] = ()
+) -> list[Label]:
     """Labels that do not overlap each other nor those taken; those with few and with very many lines come last."""
 
     def weight(label: Label) -> float:
@@ -171,7 +193,13 @@ def observe(
         queries that are answered here are put in.
     Returns an empty list when fewer than two labels (one if any is given) come of it.
     """
-    inside = [x for x in labels if x.answer.start >= window.start and x.answer.stop <= window.stop and (not x.drop or x.drop.start >= window.start)]
+    inside = [
+        x
+        for x in labels
+        if x.answer.start >= window.start
+        and x.answer.stop <= window.stop
+        and (not x.drop or x.drop.start >= window.start)
+    ]
     asked: list[Asked] = list(given)
     for label in _candidates(inside, shape.labels * 3, rng, [x for x, _ in given]):
         if len(asked) > shape.labels:
@@ -208,14 +236,25 @@ def observe(
     if len(found) < (1 if given else 2):
         return []
     found += [(rule, query, []) for rule, query in absent if not may_be_answered(query, view.lines)]
-    return [origin.record(name, i, "read_file", command, text, query, rule, spans) for i, (rule, query, spans) in enumerate(found)]
+    return [
+        origin.record(name, i, "read_file", command, text, query, rule, spans)
+        for i, (rule, query, spans) in enumerate(found)
+    ]
 
 
 def _negatives(
-    origin: Origin, asked: list[Asked], shown: list[str], rng: random.Random, shape: Shape, foreign: list[tuple[str, str]], given: int
+    origin: Origin,
+    asked: list[Asked],
+    shown: list[str],
+    rng: random.Random,
+    shape: Shape,
+    foreign: list[tuple[str, str]],
+    given: int,
 ) -> tuple[list[Label], list[tuple[str, str]]]:
     """Labels whose answer is to be cut out (taken from `asked`), and (rule, query) of all negatives."""
-    expected = 1.35 * shape.negatives * min(len(asked), shape.labels)  # about a quarter proves answerable after all
+    expected = (
+        1.35 * shape.negatives * min(len(asked), shape.labels)
+    )  # about a quarter proves answerable after all
     count = int(expected) + (rng.random() < expected - int(expected))
     words = stems("".join(shown))
     usable = [f for f in foreign if f[0] != origin.path and len(content_stems(f[1]) & words) >= 2]

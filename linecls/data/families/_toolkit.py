@@ -118,6 +118,13 @@ _SLOT = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 _ARTICLES = re.compile(r"\b([Tt])he (?:the|a|an|what|where|one's) ")
 
 
+_WORDS = """amber birch cedar delta ember fjord gamma harbor iris juniper kilo linden maple nova onyx pine quartz river slate tundra umber violet
+willow xenon yarrow zephyr acorn basalt candle dapple easel falcon garnet hazel indigo jasper kestrel larch marble nectar opal pebble quill raven
+saffron thistle ultra velvet walnut yonder zinnia anchor beetle copper drift engine fennel gravel hollow island jungle kernel ladder meadow needle
+orbit pepper quiver ribbon signal timber urchin valley window yellow zodiac atlas bronze cactus dolphin echo flint ginger helium ivory jade koala
+lemon mango nickel otter puzzle quest rocket silver tiger union vortex wagon yacht zebra""".split()
+
+
 def _hex(n: int) -> Callable[[random.Random], str]:
     return lambda rng: "".join(rng.choices("0123456789abcdef", k=n))
 
@@ -150,28 +157,57 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "ver": lambda r: f"{r.randint(0, 9)}.{r.randint(0, 24)}.{r.randint(0, 12)}",
     "date": lambda r: f"20{r.randint(22, 26)}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}",
     "lineno": lambda r: str(r.randint(14, 460)),
-    "word": lambda r: r.choice("amber birch cedar delta ember fjord gamma harbor iris juniper kilo linden maple nova onyx pine quartz river slate tundra umber violet willow xenon yarrow zephyr".split()),
+    "word": lambda r: r.choice(_WORDS),
     "suffix": lambda r: "".join(r.choices("bcdfghjklmnpqrstvwxz2456789", k=5)),
     "rs": lambda r: "".join(r.choices("bcdf2456789", k=9)),
     "letter": lambda r: r.choice(string.ascii_lowercase),
 }
 
-# One draw of these words may be preceded by a way of asking; the catalogues hold the questions themselves.
-_POLITE = ("", "", "", "", "", "", "", "", "", "", "", "", "I want to know: ", "For the incident report: ", "Debugging: ", "Please check: ", "Need this for the ticket: ")
+_LEADS = ("I want to know: ", "For the incident report: ", "Debugging: ", "Please check: ", "Need this for the ticket: ", "Quick question: ", "Before I change anything: ")
+_WRAPS = ("Show {q}.", "Find {q}.", "Where is {q}?", "Show me {q}", "I am looking for {q}.", "Locate {q}.", "Which lines are about {q}?", "Give me {q} and nothing else.", "Point me to {q}.", "{q}: exact lines", "Is there {q}?", "Extract {q}.")
 
 
 def vary(rng: random.Random, query: str) -> str:
-    """Small changes of register: terse without question mark, lower case, a lead-in."""
+    """A query in one of several registers: a phrase becomes a command or stays terse, a question may lose its mark."""
+    first = query.split()[0]
+    if query[-1] not in "?." and query[0].islower() and len(query) < 75 and not set(query) & set(":,;") and first not in _QUESTION and rng.random() < 0.5:
+        if set(query.split()[1:]) & _VERBS:
+            return rng.choice(_WRAPS).format(q="the place where " + query).replace("about the place where", "about how")
+        return rng.choice(_WRAPS).format(q=query if first in ("the", "a", "an", "evidence", "signs") else "the entry about " + query).replace("about the entry about", "about")
     roll = rng.random()
     if roll < 0.08 and query.endswith("?"):
         return query[:-1]
     if roll < 0.14:
         return query[:1].lower() + query[1:]
-    if roll < 0.20:
-        return rng.choice(_POLITE) + query
-    if roll < 0.24 and query.endswith("."):
+    if roll < 0.19:
+        return rng.choice(_LEADS) + query[:1].lower() + query[1:]
+    if roll < 0.23 and query.endswith("."):
         return query[:-1]
+    if query[0].islower() and rng.random() < 0.5:
+        return query[0].upper() + query[1:]
     return query
+
+
+_QUESTION = {"which", "who", "what", "where", "how", "why", "nobody", "did", "is", "was", "does", "not", "no"}
+_VERBS = set("""is are was were be been could would should may might must can cannot did does do has have had gave gives give goes go lets let changes change comes come came
+broke breaks break stays stay stops stop went runs run makes make needs need wants want fails fail hangs keeps keep becomes become asks ask says say uses use gets get looks depends
+exists differs differ arose happened knows notices shows misses waits wait holds stumbled lost promised receives violated violates refused refuses leaks lacks reads takes ends end
+hit hits cuts appears belongs stood stands fits fit fall falls grew outlives fills blows yields alters writes adds marks returns sees""".split())
+_PIECES = re.compile(r"[A-Za-z][A-Za-z'-]*(?: [A-Za-z][A-Za-z'-]*){1,3}")
+_QUOTES = ("Show the line with '{q}'.", "{q}", "Find '{q}'.", "Where does it say {q}?", "the '{q}' message", "Find the {q} entry.")
+
+
+def lexical(rng: random.Random, page: Page, key: str) -> Label | None:
+    """An easy label that repeats words of the evidence found nowhere else; None when there are none."""
+    numbers = page.marks.get(key, [])
+    if not numbers or len(numbers) > 20:
+        return None
+    gold = [page.lines[n - 1] for n in numbers]
+    rest = "\n".join(line for n, line in enumerate(page.lines, 1) if n not in set(numbers))
+    pieces = [p for line in gold[:3] for p in _PIECES.findall(line) if 9 <= len(p) <= 48 and p not in rest]
+    if not pieces:
+        return None
+    return Label(rng.choice(_QUOTES).format(q=rng.choice(pieces)), key, "lexical")
 
 
 @dataclass

@@ -25,7 +25,9 @@ from linecls.spans import Span, from_mask
 
 NAME = "commits"
 
-_NO_SOURCE = re.compile(r"(^|/)(tests?|testing|docs?|examples?|benchmarks?|conftest\.py|setup\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
+_NO_SOURCE = re.compile(
+    r"(^|/)(tests?|testing|docs?|examples?|benchmarks?|conftest\.py|setup\.py|test_[^/]*|[^/]*_test\.py)(/|$)"
+)
 
 
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
@@ -121,7 +123,11 @@ def _of_files(history: _History, rng: random.Random, shape: Shape, limit: int) -
     paths = sorted(history.changes)
     rng.shuffle(paths)
     for path in paths:
-        entries = [(c, h) for c, h in history.changes[path] if 1 <= len(h.old) <= 15 and any(line.strip() for line in h.old)]
+        entries = [
+            (c, h)
+            for c, h in history.changes[path]
+            if 1 <= len(h.old) <= 15 and any(line.strip() for line in h.old)
+        ]
         while entries and made < limit:
             first, _ = entries[0]
             text = repository.show(f"{first.sha}^", path)
@@ -133,10 +139,22 @@ def _of_files(history: _History, rng: random.Random, shape: Shape, limit: int) -
             if not given:
                 continue
             window = _around([label.answer for label, _ in given], len(lines), rng, shape)
-            given = [(x, q) for x, q in given if x.answer.start >= window.start and x.answer.stop <= window.stop][: shape.labels - 1]
+            given = [
+                (x, q) for x, q in given if x.answer.start >= window.start and x.answer.stop <= window.stop
+            ][: shape.labels - 1]
             others = labels_of(text, rng)
             name = f"file-{first.sha[:12]}-{path.removesuffix('.py').replace('/', '.')}"
-            batch = observe(history.origin(path, f"{first.sha[:12]}^"), name, lines, others, window, rng, shape, foreign, given)
+            batch = observe(
+                history.origin(path, f"{first.sha[:12]}^"),
+                name,
+                lines,
+                others,
+                window,
+                rng,
+                shape,
+                foreign,
+                given,
+            )
             if len(window) >= shape.low and batch:
                 made += 1
                 yield batch
@@ -144,7 +162,9 @@ def _of_files(history: _History, rng: random.Random, shape: Shape, limit: int) -
             return
 
 
-def _given(entries: list[tuple[Commit, Hunk]], lines: list[str], rng: random.Random) -> tuple[list[Asked], list[tuple[Commit, Hunk]]]:
+def _given(
+    entries: list[tuple[Commit, Hunk]], lines: list[str], rng: random.Random
+) -> tuple[list[Asked], list[tuple[Commit, Hunk]]]:
     """Labels of the commits whose old lines stand in the file, and the commits that are left for a later version."""
     given: list[Asked] = []
     busy: set[int] = set()
@@ -185,7 +205,9 @@ def _of_diffs(history: _History, rng: random.Random, shape: Shape, limit: int) -
         while len(entries) >= 2 and made < limit:
             count = rng.randrange(2, min(len(entries), shape.labels) + 1)
             group, entries = entries[:count], entries[count:]
-            batch = (_range_diff if rng.random() < 0.6 else _log_patch)(history, path, group, rng, shape, foreign)
+            batch = (_range_diff if rng.random() < 0.6 else _log_patch)(
+                history, path, group, rng, shape, foreign
+            )
             if batch:
                 made += 1
                 yield batch
@@ -197,7 +219,14 @@ def _context(rng: random.Random) -> list[str]:
     return rng.choice([[], [], ["-U1"], ["-U2"], ["-U5"]])
 
 
-def _range_diff(history: _History, path: str, group: list[tuple[Commit, Hunk]], rng: random.Random, shape: Shape, foreign: list[tuple[str, str]]) -> list[Record]:
+def _range_diff(
+    history: _History,
+    path: str,
+    group: list[tuple[Commit, Hunk]],
+    rng: random.Random,
+    shape: Shape,
+    foreign: list[tuple[str, str]],
+) -> list[Record]:
     first, last = group[0][0].sha[:9], group[-1][0].sha[:9]
     arguments = ["diff", *_context(rng), f"{first}^..{last}", "--", path]
     text = history.repository.git(*arguments)
@@ -208,12 +237,30 @@ def _range_diff(history: _History, path: str, group: list[tuple[Commit, Hunk]], 
     return _diff_records(history, path, "range_diff", arguments, text, group, rng, shape, foreign)
 
 
-def _log_patch(history: _History, path: str, group: list[tuple[Commit, Hunk]], rng: random.Random, shape: Shape, foreign: list[tuple[str, str]]) -> list[Record]:
+def _log_patch(
+    history: _History,
+    path: str,
+    group: list[tuple[Commit, Hunk]],
+    rng: random.Random,
+    shape: Shape,
+    foreign: list[tuple[str, str]],
+) -> list[Record]:
     first, last = group[0][0].sha[:9], group[-1][0].sha[:9]
     # The subject is the handle, so the format leaves it out.
     layout = rng.choice(["commit %h%nDate: %ad", "%h %ad", "commit %H", "== %h (%ad)"])
-    arguments = ["log", "-p", *_context(rng), "--date=short", f"--format={layout}", f"{first}^..{last}", "--", path]
-    return _diff_records(history, path, "log_patch", arguments, history.repository.git(*arguments), group, rng, shape, foreign)
+    arguments = [
+        "log",
+        "-p",
+        *_context(rng),
+        "--date=short",
+        f"--format={layout}",
+        f"{first}^..{last}",
+        "--",
+        path,
+    ]
+    return _diff_records(
+        history, path, "log_patch", arguments, history.repository.git(*arguments), group, rng, shape, foreign
+    )
 
 
 def _changed_run(hunk: Hunk, lines: list[str]) -> range | None:
@@ -232,10 +279,22 @@ def _changed_run(hunk: Hunk, lines: list[str]) -> range | None:
 
 
 def _diff_records(
-    history: _History, path: str, rule: str, arguments: list[str], text: str, group: list[tuple[Commit, Hunk]], rng: random.Random, shape: Shape, foreign: list[tuple[str, str]]
+    history: _History,
+    path: str,
+    rule: str,
+    arguments: list[str],
+    text: str,
+    group: list[tuple[Commit, Hunk]],
+    rng: random.Random,
+    shape: Shape,
+    foreign: list[tuple[str, str]],
 ) -> list[Record]:
     lines = split_lines(text)
-    if not 30 <= len(lines) <= shape.high or max(map(len, lines)) > 600 or sum(line.startswith("@@") for line in lines) < 2:
+    if (
+        not 30 <= len(lines) <= shape.high
+        or max(map(len, lines)) > 600
+        or sum(line.startswith("@@") for line in lines) < 2
+    ):
         return []
     found: list[tuple[str, str, list[Span]]] = []
     queries = []
@@ -257,8 +316,13 @@ def _diff_records(
     foreign += queries
     origin = history.origin(path, group[-1][0].sha[:12])
     command = "git " + " ".join(f"'{a}'" if " " in a or "%" in a else a for a in arguments)
-    name = f"{rule}-{group[0][0].sha[:12]}-{group[-1][0].sha[:12]}-{path.removesuffix('.py').replace('/', '.')}"
-    return [origin.record(name, i, "git_diff", command, text, query, rule, spans) for i, (rule, query, spans) in enumerate(found)]
+    name = (
+        f"{rule}-{group[0][0].sha[:12]}-{group[-1][0].sha[:12]}-{path.removesuffix('.py').replace('/', '.')}"
+    )
+    return [
+        origin.record(name, i, "git_diff", command, text, query, rule, spans)
+        for i, (rule, query, spans) in enumerate(found)
+    ]
 
 
 _FORMATS: list[tuple[list[str], int, int, bool]] = [  # arguments, fewest and most commits, whether the body is shown
@@ -317,7 +381,15 @@ def _entries(lines: list[str], shas: dict[str, Commit]) -> list[tuple[Commit, ra
 
 
 def _log_records(
-    history: _History, arguments: list[str], text: str, lines: list[str], full: bool, rng: random.Random, shape: Shape, foreign: list[tuple[str, str]], number: int
+    history: _History,
+    arguments: list[str],
+    text: str,
+    lines: list[str],
+    full: bool,
+    rng: random.Random,
+    shape: Shape,
+    foreign: list[tuple[str, str]],
+    number: int,
 ) -> list[Record]:
     shas = {commit.sha[:7]: commit for commit in history.commits}
     entries = _entries(lines, shas)
@@ -338,7 +410,9 @@ def _log_records(
     if len(found) < 2:
         return []
     if rng.random() < shape.negatives * len(found) * 1.3:
-        usable = [f for f in foreign if not may_be_answered(f[1], lines, 2, 0.5) and content_stems(f[1]) & shown]
+        usable = [
+            f for f in foreign if not may_be_answered(f[1], lines, 2, 0.5) and content_stems(f[1]) & shown
+        ]
         if usable:
             choice = rng.choice(usable)
             foreign.remove(choice)
@@ -347,7 +421,19 @@ def _log_records(
     origin = history.origin("", arguments[-1])
     origin = Origin(NAME, origin.project, origin.package, history.repository.version, origin.licence, "")
     command = "git " + " ".join(f"'{a}'" if " " in a or "%" in a else a for a in arguments)
-    return [origin.record(f"log-{number}-{zlib.crc32(text.encode("utf-8", "replace")):08x}", i, "git_log", command, text, query, rule, spans) for i, (rule, query, spans) in enumerate(found)]
+    return [
+        origin.record(
+            f"log-{number}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}",
+            i,
+            "git_log",
+            command,
+            text,
+            query,
+            rule,
+            spans,
+        )
+        for i, (rule, query, spans) in enumerate(found)
+    ]
 
 
 def _ask_log(commit: Commit, entry: str, full: bool, rng: random.Random) -> tuple[str | None, str]:

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +47,21 @@ class _Hit:
 
 @dataclass
 class _File:
+    text: str
     lines: list[str]
-    labels: list[Label]
+    rng: random.Random
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """Read on first use: most files of a search are never asked about."""
+        return labels_of(self.text, self.rng)
 
 
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
     """Records of tool type `grep`.
 
     Options: `sources` (folders of wheels or site-packages), `exclude` (project names), `per_package` (most
-    observations of one package, 4), `labels` (most of an observation, 5), `negatives` (share, 0.15),
+    observations of one package, 5), `labels` (most of an observation, 5), `negatives` (share, 0.15),
     `min_hits` and `max_lines` (30 and 300). Needs the program `grep`.
     """
     shape = Shape(
@@ -62,21 +69,15 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
         low=int(options.get("min_hits", 30)), high=int(options.get("max_lines", 300)),
     )  # fmt: skip
     found = packages(options.get("sources", []), options.get("exclude", []))
-    queues = [
-        _of_package(package, random.Random(rng.random()), shape, int(options.get("per_package", 4)))
-        for package in found[int(options.get("part", 0)) :: int(options.get("parts", 1))]
-    ]
-    rng.shuffle(queues)
-    while queues:
-        for queue in list(queues):
-            batch = next(queue, None)
-            if batch is None:
-                queues.remove(queue)
-            else:
-                yield from batch
+    chosen = found[int(options.get("part", 0)) :: int(options.get("parts", 1))]
+    rng.shuffle(chosen)
+    for package in chosen:  # one after the other: reading a package's files is what takes time
+        yield from _of_package(
+            package, random.Random(rng.random()), shape, int(options.get("per_package", 5))
+        )
 
 
-def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) -> Iterator[list[Record]]:
+def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) -> Iterator[Record]:
     folder_of = Counter(path.rpartition("/")[0] for path in package.files)
     if len(package.files) < 4:
         return
@@ -91,7 +92,7 @@ def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) 
             folder = rng.choice([*folder_of, package.files[0].split("/")[0]]).split("/")
             folder = "/".join(folder[: rng.randrange(1, len(folder) + 1)])
             paths = [path for path in package.files if path.startswith(f"{folder}/")]
-            if not 3 <= len(paths) <= 250:
+            if not 3 <= len(paths) <= 50 or len(files) + len(set(paths) - set(files)) > 70:
                 continue
             for path in paths:
                 if path not in files:
@@ -103,7 +104,7 @@ def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) 
             if batch:
                 used.add(pattern)
                 made += 1
-                yield batch
+                yield from batch
 
 
 def _unpack(package: Package, path: str, root: Path, rng: random.Random) -> _File:
@@ -113,29 +114,46 @@ def _unpack(package: Package, path: str, root: Path, rng: random.Random) -> _Fil
     target = root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(text.encode())
-    return _File(split_lines(text), labels_of(text, rng))
+    return _File(text, split_lines(text), random.Random(rng.random()))
 
 
-_KEYWORDS = set("self return import from class None True False else elif with pass this that string type name value".split())
+_KEYWORDS = set(
+    "self return import from class None True False else elif with pass this that string type name value".split()
+)
 
 
 def _common_word(files: dict[str, _File], paths: list[str], rng: random.Random, shape: Shape) -> str | None:
     counts: Counter[str] = Counter()
-    for path in paths:
+    for path in rng.sample(paths, min(8, len(paths))):
         for line in files[path].lines:
             if not line.lstrip().startswith("#"):
                 counts.update(set(re.findall(r"[a-z][a-z_]{3,}", line)))
-    words = sorted(w for w, n in counts.items() if shape.low * 1.2 <= n <= shape.high * 0.6 and w not in _KEYWORDS)
+    words = sorted(
+        w for w, n in counts.items() if shape.low / 3 <= n <= shape.high * 0.3 and w not in _KEYWORDS
+    )
     return rng.choice(words) if words else None
 
 
-def _search(package: Package, folder: str, paths: list[str], pattern: str, files: dict[str, _File], root: Path, rng: random.Random, shape: Shape) -> list[Record]:
+def _search(
+    package: Package,
+    folder: str,
+    paths: list[str],
+    pattern: str,
+    files: dict[str, _File],
+    root: Path,
+    rng: random.Random,
+    shape: Shape,
+) -> list[Record]:
     after = rng.choice([0, 0, 0, 1, 2, 3])
     flags = ["-n", "-E"] + ([f"-A{after}"] if after else [])
     try:
-        done = subprocess.run(["grep", "-H", *flags, "-e", pattern, "--", *paths], cwd=root, capture_output=True, check=False)
+        done = subprocess.run(
+            ["grep", "-H", *flags, "-e", pattern, "--", *paths], cwd=root, capture_output=True, check=False
+        )
     except FileNotFoundError as error:
-        raise LineclsError("the family `grep` needs the program grep; install it or leave the family out") from error
+        raise LineclsError(
+            "the family `grep` needs the program grep; install it or leave the family out"
+        ) from error
     text = done.stdout.decode("utf-8", "replace")
     lines = split_lines(text)
     if not shape.low <= len(lines) <= shape.high or max(map(len, lines)) > 500:
@@ -159,11 +177,16 @@ def _search(package: Package, folder: str, paths: list[str], pattern: str, files
     shown = [lines[i] for i in kept]
     command = _command(pattern, folder, after, rng)
     origin = Origin(NAME, package.name, package.name, package.version, package.licence, folder)
-    found: list[tuple[str, str, list[Span]]] = [(rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen]
+    found: list[tuple[str, str, list[Span]]] = [
+        (rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen
+    ]
     found += [(rule, query, []) for rule, query in negatives if not may_be_answered(query, shown, 2, 0.5)]
     name = f"{folder.replace('/', '.')}-{re.sub(r'[^A-Za-z0-9]+', '_', pattern)}-{after}"
     text = "".join(shown)
-    return [origin.record(name, i, "grep", command, text, query, rule, spans) for i, (rule, query, spans) in enumerate(found)]
+    return [
+        origin.record(name, i, "grep", command, text, query, rule, spans)
+        for i, (rule, query, spans) in enumerate(found)
+    ]
 
 
 def _hit(line: str) -> _Hit | None:
@@ -182,7 +205,13 @@ def _command(pattern: str, folder: str, after: int, rng: random.Random) -> str:
 
 
 def _labels(
-    hits: list[_Hit | None], lines: list[str], paths: list[str], files: dict[str, _File], pattern: str, rng: random.Random, shape: Shape
+    hits: list[_Hit | None],
+    lines: list[str],
+    paths: list[str],
+    files: dict[str, _File],
+    pattern: str,
+    rng: random.Random,
+    shape: Shape,
 ) -> list[tuple[str, str, list[int]]]:
     """(rule, query, numbers of the gold lines from 0) of the labels whose code has one to three hits."""
     by_path: dict[str, dict[int, int]] = {}
@@ -190,7 +219,9 @@ def _labels(
         if hit:
             by_path.setdefault(hit.path, {})[hit.line] = i
     words = [stems(line) for line in lines]
-    candidates = [(path, label) for path in paths for label in files[path].labels if path in by_path]
+    asked = [path for path in paths if path in by_path]
+    rng.shuffle(asked)
+    candidates = [(path, label) for path in asked[:8] for label in files[path].labels]
     rng.shuffle(candidates)
     chosen: list[tuple[str, str, list[int]]] = []
     busy: set[int] = set()
@@ -205,13 +236,15 @@ def _labels(
         if not 1 <= len(proper) <= 3 or len(gold) > 8 or busy & set(gold):
             continue
         told = stems(label.handle) - stems(pattern)
+        answer = "".join(lines[i] for i in gold)
+        if label.rule == "error" and len(told & stems(answer)) > 0.5 * len(told):
+            continue  # the message itself is among the hits
         best = max(len(told & words[i]) for i in gold)
         rivals = sum(len(told & words[i]) >= best for i in range(len(lines)) if i not in gold)
         if best < 1 or rivals > 4:
             continue
-        answer = "".join(lines[i] for i in gold)
         query = rephrase(label.handle, label.kind, rng, stems(answer))
-        if query is None or overlap(query, answer) > 0.6 or query in {q for _, q, _ in chosen}:
+        if query is None or overlap(query, answer) > 0.45 or query in {q for _, q, _ in chosen}:
             continue
         chosen.append((label.rule, _about_hits(query, rng), gold))
         busy |= set(gold)
@@ -220,16 +253,26 @@ def _labels(
 
 def _about_hits(query: str, rng: random.Random) -> str:
     if rng.random() < 0.5:
-        for old, new in (("Which lines", "Which hits"), ("Which code", "Which hit"), ("Find the code", "Find the hit"), ("Which part", "Which hit"), ("what does that", "which hit does that")):
+        for old, new in (
+            ("Which lines", "Which hits"),
+            ("Which code", "Which hit"),
+            ("Find the code", "Find the hit"),
+            ("Which part", "Which hit"),
+            ("what does that", "which hit does that"),
+        ):
             if old in query:
                 return query.replace(old, new)
     return query
 
 
-def _absent(files: dict[str, _File], paths: list[str], hits: list[_Hit | None], shown: set[str], rng: random.Random) -> str | None:
+def _absent(
+    files: dict[str, _File], paths: list[str], hits: list[_Hit | None], shown: set[str], rng: random.Random
+) -> str | None:
     """A query about code of the same files that has no hit."""
     held = {(hit.path, hit.line) for hit in hits if hit}
-    candidates = [(path, label) for path in paths for label in files[path].labels]
+    candidates = [
+        (path, label) for path in rng.sample(paths, min(4, len(paths))) for label in files[path].labels
+    ]
     rng.shuffle(candidates)
     for path, label in candidates[:40]:
         if any((path, n) in held for n in (*label.answer, *label.drop)):

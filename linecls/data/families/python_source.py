@@ -33,7 +33,13 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
     )  # fmt: skip
     found = packages(options.get("sources", []), options.get("exclude", []))
     queues = [
-        _of_package(package, random.Random(rng.random()), shape, int(options.get("per_file", 2)), int(options.get("per_package", 16)))
+        _of_package(
+            package,
+            random.Random(rng.random()),
+            shape,
+            int(options.get("per_file", 2)),
+            int(options.get("per_package", 16)),
+        )
         for package in found[int(options.get("part", 0)) :: int(options.get("parts", 1))]
     ]
     rng.shuffle(queues)
@@ -46,7 +52,9 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
                 yield from batch
 
 
-def _of_package(package: Package, rng: random.Random, shape: Shape, per_file: int, limit: int) -> Iterator[list[Record]]:
+def _of_package(
+    package: Package, rng: random.Random, shape: Shape, per_file: int, limit: int
+) -> Iterator[list[Record]]:
     files = list(package.files)
     rng.shuffle(files)
     foreign: list[tuple[str, str]] = []

@@ -9,167 +9,32 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from linecls.data.families import _toolkit as kit
-from linecls.data.families._toolkit import Kind, Label, Page, Slots
+from linecls.data.families._documents import Paper, Sheet, blocks, groups, paper, sheet
+from linecls.data.families._toolkit import Label, Page, Slots
 from linecls.records import Record
 
 NAME = "services"
 
 
-def _groups(text: str) -> list[set[str]]:
-    return [set(line.split()) for line in text.strip().splitlines()]
-
-
-@dataclass
-class Sheet:
-    """A table: tool type, commands, header fields, usual rows, odd rows and what is alike among those."""
-
-    name: str
-    tool_type: str
-    commands: list[str]
-    header: str
-    usual: list[str]
-    odd: list[Kind]
-    alike: list[set[str]]
-    gap: int = 3
-    top: str = ""
-
-
-@dataclass
-class Paper:
-    """A document made of blocks: usual blocks and incidents, each several lines that belong together."""
-
-    name: str
-    tool_type: str
-    commands: list[str]
-    usual: list[list[str]]
-    odd: list[Kind]
-    alike: list[set[str]]
-    head: list[str]
-    foot: list[str]
-    blank: bool = False
-    prefix: Callable[[random.Random, int, int], str] | None = None
-
-
-def _blocks(text: str) -> list[list[str]]:
-    return [block.split("\n") for block in text.strip("\n").split("\n%\n")]
-
-
-def _absent(rng: random.Random, kinds: Sequence[Kind], chosen: Sequence[Kind], alike: list[set[str]]) -> Kind | None:
-    names = {k.name for k in chosen}
-    free = [k for k in kinds if k.name not in names and not any(k.name in g and g & names for g in alike)]
-    return rng.choice(free) if free else None
-
-
-def _ask(rng: random.Random, page: Page, placed: list[tuple[str, Kind, Slots]], kinds: Sequence[Kind], alike: list[set[str]], rule: str) -> list[Label]:
-    """Labels of placed incidents, twins only by queries with a slot, and perhaps a negative."""
-    labels: list[Label] = []
-    count: dict[str, int] = {}
-    for _, kind, _ in placed:
-        count[kind.name] = count.get(kind.name, 0) + 1
-    for key, kind, slots in placed:
-        queries = [q for q in kind.queries if all(n in slots or n.removesuffix("_p") in slots for n in kit._SLOT.findall(q))]
-        if count[kind.name] > 1:
-            queries = [q for q in queries if "{" in q]
-        if queries:
-            for query in rng.sample(queries, k=min(len(queries), 2 if rng.random() < 0.2 else 1)):
-                labels.append(Label(kit.vary(rng, slots.fill(query)), key, f"{rule}_{kind.name}"))
-    rng.shuffle(labels)
-    labels = labels[:6]
-    if rng.random() < 0.6:
-        absent = _absent(rng, kinds, [k for _, k, _ in placed], alike)
-        if absent is not None:
-            slots = Slots(rng, kit.VOCABULARIES)
-            try:
-                labels.append(Label(kit.vary(rng, slots.fill(rng.choice(absent.queries))), None, f"{rule}_absent_{absent.name}"))
-            except KeyError:
-                pass
-    return labels
-
-
-def _choose(rng: random.Random, kinds: Sequence[Kind], count: int) -> list[Kind]:
-    chosen = rng.sample(list(kinds), min(count, len(kinds)))
-    if rng.random() < 0.4:
-        twins = [k for k in chosen if any("{" in q for q in k.queries)]
-        if twins:
-            chosen.append(rng.choice(twins))
-    rng.shuffle(chosen)
-    return chosen
-
-
-def _cells(row: str) -> list[str]:
-    first, *rest = row.split(";")
-    return [first.rstrip(), *(cell.strip() for cell in rest)]
-
-
-def _align(rows: list[list[str]], gap: int) -> list[str]:
-    width = [max((len(r[c]) for r in rows if c < len(r)), default=0) for c in range(max(len(r) for r in rows))]
-    return ["".join((cell.ljust(width[i] + gap) if i + 1 < len(row) else cell) for i, cell in enumerate(row)).rstrip() for row in rows]
-
-
-def sheet(rng: random.Random, spec: Sheet, index: int) -> Iterator[Record]:
-    """Records of one table."""
-    chosen = _choose(rng, spec.odd, rng.randint(3, 6))
-    taken: set[str] = set()
-    rows: list[tuple[str, list[str]]] = [("", _cells(Slots(rng, kit.VOCABULARIES).fill(rng.choice(spec.usual)))) for _ in range(rng.randint(28, 150))]
-    placed = []
-    for number, kind in enumerate(chosen):
-        slots = Slots(rng, kit.VOCABULARIES, taken=taken)
-        line = slots.fill(rng.choice(kind.variants)[0].lines[0])
-        rows.insert(rng.randrange(len(rows) + 1), (f"k{number}", _cells(line)))
-        placed.append((f"k{number}", kind, slots))
-    page = Page()
-    if spec.top:
-        page.say(spec.top)
-    texts = _align([_cells(spec.header), *(cells for _, cells in rows)], spec.gap)
-    page.say(texts[0])
-    for (key, _), text in zip(rows, texts[1:], strict=True):
-        page.say(text, key=key or None)
-    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
-    yield from kit.records(page, labels, tool_type=spec.tool_type, command=rng.choice(spec.commands), family=NAME, project=f"{spec.name}-{index % 25}", ident=f"{spec.name}-{index}-{rng.getrandbits(32):08x}")
-
-
-def paper(rng: random.Random, spec: Paper, index: int) -> Iterator[Record]:
-    """Records of one document."""
-    chosen = _choose(rng, spec.odd, rng.randint(3, 6))
-    taken: set[str] = set()
-    usual = [spec.usual[i % len(spec.usual)] for i in range(rng.randint(min(14, len(spec.usual)), max(24, 2 * len(spec.usual))))]
-    rng.shuffle(usual)
-    blocks: list[tuple[str, list[str]]] = []
-    for block in usual:
-        slots = Slots(rng, kit.VOCABULARIES)
-        blocks.append(("", [slots.fill(line) for line in block]))
-    placed = []
-    for number, kind in enumerate(chosen):
-        slots = Slots(rng, kit.VOCABULARIES, taken=taken)
-        lines = [slots.fill(line) for event in rng.choice(kind.variants) for line in event.lines]
-        blocks.insert(rng.randrange(1, len(blocks) + 1), (f"k{number}", lines))
-        placed.append((f"k{number}", kind, slots))
-    page = Page()
-    head = Slots(rng, kit.VOCABULARIES)
-    step = 0
-    for line in spec.head:
-        page.say(head.fill(line))
-    for key, lines in blocks:
-        step += 1
-        for line in lines:
-            page.say((spec.prefix(rng, step, len(page.lines)) if spec.prefix else "") + line, key=key or None)
-        if spec.blank:
-            page.say("")
-    for line in spec.foot:
-        page.say(head.fill(line))
-    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
-    yield from kit.records(page, labels, tool_type=spec.tool_type, command=rng.choice(spec.commands), family=NAME, project=f"{spec.name}-{index % 25}", ident=f"{spec.name}-{index}-{rng.getrandbits(32):08x}")
-
-
 SHEETS = [
-    Sheet("pods", "kubectl", ["kubectl get pods -A -o wide", "kubectl get po --all-namespaces -o wide"], "NAMESPACE ; NAME ; READY ; STATUS ; RESTARTS ; AGE ; IP ; NODE",
-          ["prod ; {svc}-{rs}-{suffix} ; 1/1 ; Running ; 0 ; {nn}d ; {ip} ; node-{n}", "staging ; {svc}-{rs}-{suffix} ; 2/2 ; Running ; 0 ; {nn}h ; {ip} ; node-{n}", "kube-system ; coredns-{rs}-{suffix} ; 1/1 ; Running ; 0 ; {nn}d ; {ip} ; node-{n}", "batch ; {word}-job-{suffix} ; 0/1 ; Completed ; 0 ; {n}d ; {ip} ; node-{n}", "prod ; {svc}-{n} ; 1/1 ; Running ; {n} ({nn}d ago) ; {nnn}d ; {ip} ; node-{n}"],
-          kit.parse_catalogue("""
+    Sheet(
+        "pods",
+        "kubectl",
+        ["kubectl get pods -A -o wide", "kubectl get po --all-namespaces -o wide"],
+        "NAMESPACE ; NAME ; READY ; STATUS ; RESTARTS ; AGE ; IP ; NODE",
+        [
+            "prod ; {svc}-{rs}-{suffix} ; 1/1 ; Running ; 0 ; {nn}d ; {ip} ; node-{n}",
+            "staging ; {svc}-{rs}-{suffix} ; 2/2 ; Running ; 0 ; {nn}h ; {ip} ; node-{n}",
+            "kube-system ; coredns-{rs}-{suffix} ; 1/1 ; Running ; 0 ; {nn}d ; {ip} ; node-{n}",
+            "batch ; {word}-job-{suffix} ; 0/1 ; Completed ; 0 ; {n}d ; {ip} ; node-{n}",
+            "prod ; {svc}-{n} ; 1/1 ; Running ; {n} ({nn}d ago) ; {nnn}d ; {ip} ; node-{n}",
+        ],
+        kit.parse_catalogue("""
 = crash X
 > prod ; {svc}-{rs}-{suffix} ; 0/1 ; CrashLoopBackOff ; {nn} ({n}m ago) ; {n}h ; {ip} ; node-{n}
 ? Which workload starts and dies again and again?
@@ -222,10 +87,21 @@ SHEETS = [
 > batch ; {word}-job-{suffix} ; 0/1 ; Error ; 0 ; {nn}m ; {ip} ; node-{n}
 ? Which one-off task ended badly?
 ? a batch run without success
-"""), _groups("crash oom err partial config init creating\npull config creating\npending creating init\nevicted term unknown oom")),
-    Sheet("nodes", "kubectl", ["kubectl get nodes -o wide", "kubectl get no"], "NAME ; STATUS ; ROLES ; AGE ; VERSION ; INTERNAL-IP ; OS-IMAGE ; KERNEL-VERSION",
-          ["node-{nnn} ; Ready ; <none> ; {nnn}d ; v1.29.4 ; {ip} ; Ubuntu 22.04.4 LTS ; 5.15.0-105", "pool-a-{suffix} ; Ready ; worker ; {nn}d ; v1.29.4 ; {ip} ; Debian GNU/Linux 12 ; 6.1.0-21"],
-          kit.parse_catalogue("""
+"""),
+        groups(
+            "crash oom err partial config init creating\npull config creating\npending creating init\nevicted term unknown oom"
+        ),
+    ),
+    Sheet(
+        "nodes",
+        "kubectl",
+        ["kubectl get nodes -o wide", "kubectl get no"],
+        "NAME ; STATUS ; ROLES ; AGE ; VERSION ; INTERNAL-IP ; OS-IMAGE ; KERNEL-VERSION",
+        [
+            "node-{nnn} ; Ready ; <none> ; {nnn}d ; v1.29.4 ; {ip} ; Ubuntu 22.04.4 LTS ; 5.15.0-105",
+            "pool-a-{suffix} ; Ready ; worker ; {nn}d ; v1.29.4 ; {ip} ; Debian GNU/Linux 12 ; 6.1.0-21",
+        ],
+        kit.parse_catalogue("""
 = notready X
 > node-{nnn} ; NotReady ; <none> ; {nnn}d ; v1.29.4 ; {ip} ; Ubuntu 22.04.4 LTS ; 5.15.0-105
 ? Which machine is not fit for work?
@@ -254,11 +130,24 @@ SHEETS = [
 > node-{nnn} ; Ready ; <none> ; {nn}s ; v1.29.4 ; {ip} ; Ubuntu 22.04.4 LTS ; 5.15.0-105
 ? Which machine has only just joined?
 ? newest member
-"""), _groups("notready cordon")),
-    Sheet("events", "kubectl", ["kubectl get events -A --sort-by=.lastTimestamp", "kubectl get events -n prod"], "LAST SEEN ; TYPE ; REASON ; OBJECT ; MESSAGE",
-          ["{nn}s ; Normal ; Pulled ; pod/{svc}-{rs}-{suffix} ; Container image \"registry.example/{svc}:{ver}\" already present on machine", "{n}m ; Normal ; Created ; pod/{svc}-{rs}-{suffix} ; Created container {word}", "{n}m ; Normal ; Started ; pod/{svc}-{rs}-{suffix} ; Started container {word}",
-           "{nn}m ; Normal ; Scheduled ; pod/{svc}-{rs}-{suffix} ; Successfully assigned prod/{svc}-{rs}-{suffix} to node-{n}", "{nn}m ; Normal ; SuccessfulCreate ; replicaset/{svc}-{rs} ; Created pod: {svc}-{rs}-{suffix}", "{nn}m ; Normal ; ScalingReplicaSet ; deployment/{svc} ; Scaled up replica set {svc}-{rs} to {n}", "{nn}m ; Normal ; Completed ; job/{word}-{nnnnn} ; Job completed"],
-          kit.parse_catalogue("""
+"""),
+        groups("notready cordon"),
+    ),
+    Sheet(
+        "events",
+        "kubectl",
+        ["kubectl get events -A --sort-by=.lastTimestamp", "kubectl get events -n prod"],
+        "LAST SEEN ; TYPE ; REASON ; OBJECT ; MESSAGE",
+        [
+            '{nn}s ; Normal ; Pulled ; pod/{svc}-{rs}-{suffix} ; Container image "registry.example/{svc}:{ver}" already present on machine',
+            "{n}m ; Normal ; Created ; pod/{svc}-{rs}-{suffix} ; Created container {word}",
+            "{n}m ; Normal ; Started ; pod/{svc}-{rs}-{suffix} ; Started container {word}",
+            "{nn}m ; Normal ; Scheduled ; pod/{svc}-{rs}-{suffix} ; Successfully assigned prod/{svc}-{rs}-{suffix} to node-{n}",
+            "{nn}m ; Normal ; SuccessfulCreate ; replicaset/{svc}-{rs} ; Created pod: {svc}-{rs}-{suffix}",
+            "{nn}m ; Normal ; ScalingReplicaSet ; deployment/{svc} ; Scaled up replica set {svc}-{rs} to {n}",
+            "{nn}m ; Normal ; Completed ; job/{word}-{nnnnn} ; Job completed",
+        ],
+        kit.parse_catalogue("""
 = unhealthy W
 > {nn}s ; Warning ; Unhealthy ; pod/{svc}-{rs}-{suffix} ; Readiness probe failed: HTTP probe failed with statuscode: 503
 > {nn}s ; Warning ; Unhealthy ; pod/{svc}-{rs}-{suffix} ; Liveness probe failed: Get "http://{ip}:8080/live": context deadline exceeded
@@ -316,11 +205,23 @@ SHEETS = [
 > {nn}m ; Warning ; ProvisioningFailed ; persistentvolumeclaim/data-{svc}-0 ; storageclass.storage.k8s.io "{word}-ssd" not found
 ? Which disk could not be made because its kind does not exist?
 ? storage request with an unknown class
-"""), _groups("unhealthy backoff\nsched quota preempt\nimage mount pvc\nhpa hpafail\nevict preempt")),
-    Sheet("ps", "shell", ["ps aux", "ps aux --sort=-%mem", "ps -ef | head -200"], "USER ; PID ; %CPU ; %MEM ; VSZ ; RSS ; TTY ; STAT ; START ; TIME ; COMMAND",
-          ["root ; {pid} ; 0.0 ; 0.1 ; {nnnnn} ; {nnnn} ; ? ; Ss ; 0{n}:{mm} ; 0:0{n} ; /usr/sbin/{word}d --foreground", "www-data ; {pid} ; 0.{n} ; 0.{n} ; {nnnnn} ; {nnnn} ; ? ; S ; 0{n}:{mm} ; 0:{mm} ; nginx: worker process", "app ; {pid} ; 1.{n} ; 2.{n} ; {nnnnn} ; {nnnnn} ; ? ; Sl ; 0{n}:{mm} ; 1:{mm} ; /opt/{svc}/bin/{svc} --port {port}",
-           "root ; {pid} ; 0.0 ; 0.0 ; 0 ; 0 ; ? ; I< ; 0{n}:{mm} ; 0:00 ; [kworker/{n}:{n2}-events]", "{user} ; {pid} ; 0.0 ; 0.{n} ; {nnnn} ; {nnnn2} ; pts/{n} ; Ss ; 0{n}:{mm} ; 0:00 ; -bash", "postgres ; {pid} ; 0.{n} ; 0.{n} ; {nnnnn} ; {nnnnn} ; ? ; Ss ; 0{n}:{mm} ; 0:{mm} ; postgres: app app {ip}({eport}) idle"],
-          kit.parse_catalogue("""
+"""),
+        groups("unhealthy backoff\nsched quota preempt\nimage mount pvc\nhpa hpafail\nevict preempt"),
+    ),
+    Sheet(
+        "ps",
+        "shell",
+        ["ps aux", "ps aux --sort=-%mem", "ps -ef | head -200"],
+        "USER ; PID ; %CPU ; %MEM ; VSZ ; RSS ; TTY ; STAT ; START ; TIME ; COMMAND",
+        [
+            "root ; {pid} ; 0.0 ; 0.1 ; {nnnnn} ; {nnnn} ; ? ; Ss ; 0{n}:{mm} ; 0:0{n} ; /usr/sbin/{word}d --foreground",
+            "www-data ; {pid} ; 0.{n} ; 0.{n} ; {nnnnn} ; {nnnn} ; ? ; S ; 0{n}:{mm} ; 0:{mm} ; nginx: worker process",
+            "app ; {pid} ; 1.{n} ; 2.{n} ; {nnnnn} ; {nnnnn} ; ? ; Sl ; 0{n}:{mm} ; 1:{mm} ; /opt/{svc}/bin/{svc} --port {port}",
+            "root ; {pid} ; 0.0 ; 0.0 ; 0 ; 0 ; ? ; I< ; 0{n}:{mm} ; 0:00 ; [kworker/{n}:{n2}-events]",
+            "{user} ; {pid} ; 0.0 ; 0.{n} ; {nnnn} ; {nnnn2} ; pts/{n} ; Ss ; 0{n}:{mm} ; 0:00 ; -bash",
+            "postgres ; {pid} ; 0.{n} ; 0.{n} ; {nnnnn} ; {nnnnn} ; ? ; Ss ; 0{n}:{mm} ; 0:{mm} ; postgres: app app {ip}({eport}) idle",
+        ],
+        kit.parse_catalogue("""
 = cpu X
 > app ; {pid} ; {high}.{n} ; 3.{n} ; {big} ; {nnnnn} ; ? ; R ; 0{n}:{mm} ; {nnn}:{mm} ; /opt/{svc}/bin/{svc} --threads 1
 ? What keeps a core busy all the time?
@@ -369,10 +270,22 @@ SHEETS = [
 > {user} ; {pid} ; 0.0 ; 0.0 ; {nnnn} ; {nnnn2} ; ? ; Ss ; Jan{nn} ; 0:02 ; SCREEN -S {word}
 ? Who left a detached session behind?
 ? terminal session that outlives its user
-"""), _groups("cpu miner\nmem cpu\nstopped debug screen\nbackup migr disk\nssh screen"), 2),
-    Sheet("df", "shell", ["df -h", "df -hT", "df -h && mount | tail"], "Filesystem ; Type ; Size ; Used ; Avail ; Use% ; Mounted on",
-          ["tmpfs ; tmpfs ; {gib}G ; {n}.{n2}M ; {gib}G ; 1% ; /run/user/{nnnn}", "overlay ; overlay ; {nnn}G ; {nn}G ; {nn2}G ; {pct}% ; /var/lib/docker/overlay2/{hash}/merged", "/dev/loop{nn} ; squashfs ; {nnn}M ; {nn}M ; {nn2}M ; {pct}% ; /snap/{word}/{nnnn}", "/dev/mapper/vg-{word} ; ext4 ; {nnn}G ; {nn}G ; {nn2}G ; {pct}% ; /srv/{word}"],
-          kit.parse_catalogue("""
+"""),
+        groups("cpu miner\nmem cpu\nstopped debug screen\nbackup migr disk\nssh screen"),
+        2,
+    ),
+    Sheet(
+        "df",
+        "shell",
+        ["df -h", "df -hT", "df -h && mount | tail"],
+        "Filesystem ; Type ; Size ; Used ; Avail ; Use% ; Mounted on",
+        [
+            "tmpfs ; tmpfs ; {gib}G ; {n}.{n2}M ; {gib}G ; 1% ; /run/user/{nnnn}",
+            "overlay ; overlay ; {nnn}G ; {nn}G ; {nn2}G ; {pct}% ; /var/lib/docker/overlay2/{hash}/merged",
+            "/dev/loop{nn} ; squashfs ; {nnn}M ; {nn}M ; {nn2}M ; {pct}% ; /snap/{word}/{nnnn}",
+            "/dev/mapper/vg-{word} ; ext4 ; {nnn}G ; {nn}G ; {nn2}G ; {pct}% ; /srv/{word}",
+        ],
+        kit.parse_catalogue("""
 = full X
 > /dev/sd{letter}1 ; ext4 ; {nnn}G ; {nnn}G ; 0 ; 100% ; /var/{word}
 ? Where is nothing left?
@@ -405,10 +318,24 @@ SHEETS = [
 > tank/{word} ; zfs ; {nn}T ; {n}T ; {n2}T ; {pct}% ; /tank/{word}
 ? What lies on the pooled storage?
 ? data set of a pool
-"""), _groups("full near ro\nnfs fuse\nusb ro\nboot"), 2),
-    Sheet("units", "shell", ["systemctl list-units --all --no-pager", "systemctl --no-pager"], "  UNIT ; LOAD ; ACTIVE ; SUB ; DESCRIPTION",
-          ["  {svc}.service ; loaded ; active ; running ; {word} daemon", "  dev-{word}.device ; loaded ; active ; plugged ; {word} disk", "  {word}.timer ; loaded ; active ; waiting ; Daily {word} clean-up", "  {word}.socket ; loaded ; active ; listening ; {word} activation socket", "  srv-{word}.mount ; loaded ; active ; mounted ; /srv/{word}", "  {word}-setup.service ; loaded ; inactive ; dead ; One-time setup of {word}"],
-          kit.parse_catalogue("""
+"""),
+        groups("full near ro\nnfs fuse\nusb ro\nboot"),
+        2,
+    ),
+    Sheet(
+        "units",
+        "shell",
+        ["systemctl list-units --all --no-pager", "systemctl --no-pager"],
+        "  UNIT ; LOAD ; ACTIVE ; SUB ; DESCRIPTION",
+        [
+            "  {svc}.service ; loaded ; active ; running ; {word} daemon",
+            "  dev-{word}.device ; loaded ; active ; plugged ; {word} disk",
+            "  {word}.timer ; loaded ; active ; waiting ; Daily {word} clean-up",
+            "  {word}.socket ; loaded ; active ; listening ; {word} activation socket",
+            "  srv-{word}.mount ; loaded ; active ; mounted ; /srv/{word}",
+            "  {word}-setup.service ; loaded ; inactive ; dead ; One-time setup of {word}",
+        ],
+        kit.parse_catalogue("""
 = failed X
 > ● {svc}.service ; loaded ; failed ; failed ; {word} worker
 ? Which service broke down?
@@ -441,10 +368,22 @@ SHEETS = [
 > {svc}.service ; loaded ; reloading ; reload ; {word} proxy
 ? Who is reading its settings anew right now?
 ? not stopped, just refreshing
-"""), _groups("failed activating failedmount\nnotfound masked\nexited elapsed"), 1),
-    Sheet("sockets", "shell", ["ss -tulpn", "ss -tanp", "netstat -tulpn"], "Netid ; State ; Recv-Q ; Send-Q ; Local Address:Port ; Peer Address:Port ; Process",
-          ["tcp ; ESTAB ; 0 ; 0 ; {ip}:{eport} ; {ip2}:443 ; users:((\"{svc}\",pid={pid},fd={nn}))", "tcp ; LISTEN ; 0 ; 128 ; 127.0.0.1:{eport} ; 0.0.0.0:* ; users:((\"{svc}\",pid={pid},fd={n}))", "tcp ; TIME-WAIT ; 0 ; 0 ; {ip}:{eport} ; {ip2}:8080 ; ", "udp ; UNCONN ; 0 ; 0 ; 127.0.0.53%lo:{eport} ; 0.0.0.0:* ; users:((\"systemd-resolve\",pid={pid},fd=13))"],
-          kit.parse_catalogue("""
+"""),
+        groups("failed activating failedmount\nnotfound masked\nexited elapsed"),
+        1,
+    ),
+    Sheet(
+        "sockets",
+        "shell",
+        ["ss -tulpn", "ss -tanp", "netstat -tulpn"],
+        "Netid ; State ; Recv-Q ; Send-Q ; Local Address:Port ; Peer Address:Port ; Process",
+        [
+            'tcp ; ESTAB ; 0 ; 0 ; {ip}:{eport} ; {ip2}:443 ; users:(("{svc}",pid={pid},fd={nn}))',
+            'tcp ; LISTEN ; 0 ; 128 ; 127.0.0.1:{eport} ; 0.0.0.0:* ; users:(("{svc}",pid={pid},fd={n}))',
+            "tcp ; TIME-WAIT ; 0 ; 0 ; {ip}:{eport} ; {ip2}:8080 ; ",
+            'udp ; UNCONN ; 0 ; 0 ; 127.0.0.53%lo:{eport} ; 0.0.0.0:* ; users:(("systemd-resolve",pid={pid},fd=13))',
+        ],
+        kit.parse_catalogue("""
 = open_db X
 > tcp ; LISTEN ; 0 ; 244 ; 0.0.0.0:5432 ; 0.0.0.0:* ; users:(("postgres",pid={pid},fd=6))
 ? Is the database reachable from every network?
@@ -481,10 +420,20 @@ SHEETS = [
 > tcp ; LISTEN ; 129 ; 128 ; 0.0.0.0:8080 ; 0.0.0.0:* ; users:(("{svc}",pid={pid},fd=7))
 ? Whose waiting line for new callers has overflowed?
 ? a listener that does not accept fast enough
-"""), _groups("open_db redis dns\nclosewait syn sendq backlog\ntelnet irc")),
-    Sheet("images", "shell", ["docker ps -a", "docker container ls --all"], "CONTAINER ID ; IMAGE ; COMMAND ; CREATED ; STATUS ; PORTS ; NAMES",
-          ["{hash} ; registry.example/{svc}:{ver} ; \"/entrypoint.sh\" ; {nn} days ago ; Up {n} days ; {eport}/tcp ; {svc}-1", "{hash} ; {word}:latest ; \"docker-entrypoint…\" ; {n} weeks ago ; Up {nn} hours ; ; {word}_{n}", "{hash} ; busybox ; \"sh\" ; {n} months ago ; Exited (0) {n} months ago ; ; {word}_{word2}"],
-          kit.parse_catalogue("""
+"""),
+        groups("open_db redis dns\nclosewait syn sendq backlog\ntelnet irc"),
+    ),
+    Sheet(
+        "images",
+        "shell",
+        ["docker ps -a", "docker container ls --all"],
+        "CONTAINER ID ; IMAGE ; COMMAND ; CREATED ; STATUS ; PORTS ; NAMES",
+        [
+            '{hash} ; registry.example/{svc}:{ver} ; "/entrypoint.sh" ; {nn} days ago ; Up {n} days ; {eport}/tcp ; {svc}-1',
+            '{hash} ; {word}:latest ; "docker-entrypoint…" ; {n} weeks ago ; Up {nn} hours ; ; {word}_{n}',
+            '{hash} ; busybox ; "sh" ; {n} months ago ; Exited (0) {n} months ago ; ; {word}_{word2}',
+        ],
+        kit.parse_catalogue("""
 = killed X
 > {hash} ; registry.example/{svc}:{ver} ; "/entrypoint.sh" ; {nn} hours ago ; Exited (137) {nn} minutes ago ; ; {svc}-1
 ? What was shot down from outside, probably for memory?
@@ -521,10 +470,16 @@ SHEETS = [
 > {hash} ; mongo:{n} ; "docker-entrypoint.s…" ; {n} days ago ; Up {n} days ; 0.0.0.0:27017->27017/tcp ; mongo-1
 ? Which database is published to every interface?
 ? a document store anybody could reach
-"""), _groups("killed exit1 segv restarting\nunhealthy starting paused created")),
-    Sheet("pvc", "kubectl", ["kubectl get pvc -A", "kubectl get pvc,pv"], "NAMESPACE ; NAME ; STATUS ; VOLUME ; CAPACITY ; ACCESS MODES ; STORAGECLASS ; AGE",
-          ["prod ; data-{svc}-{n} ; Bound ; pvc-{uuid} ; {gib}Gi ; RWO ; standard ; {nn}d"],
-          kit.parse_catalogue("""
+"""),
+        groups("killed exit1 segv restarting\nunhealthy starting paused created"),
+    ),
+    Sheet(
+        "pvc",
+        "kubectl",
+        ["kubectl get pvc -A", "kubectl get pvc,pv"],
+        "NAMESPACE ; NAME ; STATUS ; VOLUME ; CAPACITY ; ACCESS MODES ; STORAGECLASS ; AGE",
+        ["prod ; data-{svc}-{n} ; Bound ; pvc-{uuid} ; {gib}Gi ; RWO ; standard ; {nn}d"],
+        kit.parse_catalogue("""
 = pending X
 > prod ; data-{svc}-0 ; Pending ; ; ; ; {word}-ssd ; {nn}m
 ? Which claim has not got its disk?
@@ -549,10 +504,21 @@ SHEETS = [
 > prod ; models-{word} ; Bound ; pvc-{uuid} ; {gib}Gi ; ROX ; standard ; {nn}d
 ? What may be read by many but written by none?
 ? read-only volume
-"""), _groups("pending lost term\nshared rox")),
-    Sheet("query", "sql", ["psql app -c \"table pg_stat_activity\"", "psql -d app -f activity.sql"], " pid ; usename ; state ; wait_event ; age ; query",
-          [" {pid} ; app ; idle ; ClientRead ; 00:00:{mm} ; COMMIT", " {pid} ; app ; active ; ; 00:00:00.{nnn} ; SELECT * FROM {table} WHERE id = {nnnn}", " {pid} ; app ; idle ; ClientRead ; 00:0{n}:{mm} ; SELECT 1", " {pid} ; report ; active ; DataFileRead ; 00:00:0{n} ; SELECT count(*) FROM {table}"],
-          kit.parse_catalogue("""
+"""),
+        groups("pending lost term\nshared rox"),
+    ),
+    Sheet(
+        "query",
+        "sql",
+        ['psql app -c "table pg_stat_activity"', "psql -d app -f activity.sql"],
+        " pid ; usename ; state ; wait_event ; age ; query",
+        [
+            " {pid} ; app ; idle ; ClientRead ; 00:00:{mm} ; COMMIT",
+            " {pid} ; app ; active ; ; 00:00:00.{nnn} ; SELECT * FROM {table} WHERE id = {nnnn}",
+            " {pid} ; app ; idle ; ClientRead ; 00:0{n}:{mm} ; SELECT 1",
+            " {pid} ; report ; active ; DataFileRead ; 00:00:0{n} ; SELECT count(*) FROM {table}",
+        ],
+        kit.parse_catalogue("""
 = idle_tx X
 >  {pid} ; app ; idle in transaction ; ClientRead ; 0{n}:{mm}:{mm2} ; UPDATE {table} SET seen = true WHERE id = {nnnn}
 ? Who began to change something and then fell asleep?
@@ -589,10 +555,21 @@ SHEETS = [
 >  {pid} ; migrator ; active ; ; 00:{mm}:{mm2} ; CREATE INDEX CONCURRENTLY {word}_idx ON {table} ({word})
 ? Is an access path being built?
 ? new search structure on {table_p}
-"""), _groups("idle_tx aborted\nlock tuple index bulk\nlong vacuum"), 2),
-    Sheet("routes", "shell", ["ip route show table all", "ip -br route; ip rule", "ip route"], "Destination ; via ; dev ; proto ; metric",
-          ["10.{nn}.{nn2}.0/24 ; via 10.0.0.{n} ; eth{n} ; bgp ; {nnn}", "172.{nn}.{nn2}.0/20 ; via 10.0.0.{n} ; wg{n} ; static ; {nn}", "{ip}/32 ; - ; cali{hex} ; kernel ; 0"],
-          kit.parse_catalogue("""
+"""),
+        groups("idle_tx aborted\nlock tuple index bulk\nlong vacuum"),
+        2,
+    ),
+    Sheet(
+        "routes",
+        "shell",
+        ["ip route show table all", "ip -br route; ip rule", "ip route"],
+        "Destination ; via ; dev ; proto ; metric",
+        [
+            "10.{nn}.{nn2}.0/24 ; via 10.0.0.{n} ; eth{n} ; bgp ; {nnn}",
+            "172.{nn}.{nn2}.0/20 ; via 10.0.0.{n} ; wg{n} ; static ; {nn}",
+            "{ip}/32 ; - ; cali{hex} ; kernel ; 0",
+        ],
+        kit.parse_catalogue("""
 = default X
 > default ; via {ip} ; eth0 ; dhcp ; 100
 ? Where does everything go that has no better way?
@@ -625,16 +602,27 @@ SHEETS = [
 > 172.17.0.0/16 ; - ; docker0 ; kernel ; 0
 ? Which net do local containers use?
 ? bridge network
-"""), _groups("default default2\nblackhole unreachable"), 2),
+"""),
+        groups("default default2\nblackhole unreachable"),
+        2,
+    ),
 ]
+
 
 def _step(rng: random.Random, step: int, line: int) -> str:
     return f"#{step} {step * 0.37 + line * 0.21:.2f} "
 
 
 PAPERS = [
-    Paper("dockerbuild", "docker_build", ["docker build --progress=plain -t app .", "docker buildx build --progress=plain .", "docker compose build --progress=plain"],
-          _blocks("""
+    Paper(
+        "dockerbuild",
+        "docker_build",
+        [
+            "docker build --progress=plain -t app .",
+            "docker buildx build --progress=plain .",
+            "docker compose build --progress=plain",
+        ],
+        blocks("""
 Get:{mm} http://deb.example/debian bookworm/main amd64 lib{word}{n} amd64 {ver}-1 [{nnn} kB]
 Get:{mm2} http://deb.example/debian bookworm/main amd64 {word}-common all {ver} [{nn} kB]
 %
@@ -671,7 +659,7 @@ webpack compiled {nnn} modules in {nnnn} ms
 %
 Processing triggers for libc-bin (2.36-9) ...
 """),
-          kit.parse_catalogue("""
+        kit.parse_catalogue("""
 = apt404 E
 > E: Unable to locate package {word}-dev
 | E: Couldn't find any package by glob '{word}-dev'
@@ -782,10 +770,24 @@ Processing triggers for libc-bin (2.36-9) ...
 |    |     ^^^^ use of undeclared crate or module `{word}`
 ? Which Rust import is not declared as a dependency?
 ? compile failure of the Rust part
-"""), _groups("apt404 missingcmd nativefail pipno\nlegacy hadolint tz rootpip platform\nnpmaudit npmeresolve engine pipno\nexit137 disk\ngpg pullden hashmis\ntestfail rust nativefail"),
-          ["#0 building with \"default\" instance using docker driver", "#1 [internal] load build definition from Dockerfile", "#1 DONE 0.0s"], [], False, _step),
-    Paper("plan", "terraform", ["terraform plan -no-color", "terraform plan -no-color -input=false", "tofu plan -no-color"],
-          _blocks("""
+"""),
+        groups(
+            "apt404 missingcmd nativefail pipno\nlegacy hadolint tz rootpip platform\nnpmaudit npmeresolve engine pipno\nexit137 disk\ngpg pullden hashmis\ntestfail rust nativefail"
+        ),
+        [
+            '#0 building with "default" instance using docker driver',
+            "#1 [internal] load build definition from Dockerfile",
+            "#1 DONE 0.0s",
+        ],
+        [],
+        False,
+        _step,
+    ),
+    Paper(
+        "plan",
+        "terraform",
+        ["terraform plan -no-color", "terraform plan -no-color -input=false", "tofu plan -no-color"],
+        blocks("""
   # aws_instance.{word} will be updated in-place
   ~ resource "aws_instance" "{word}" {
         id            = "i-{hash}"
@@ -833,7 +835,7 @@ Processing triggers for libc-bin (2.36-9) ...
       ~ retention_in_days = 30 -> 60
     }
 """),
-          kit.parse_catalogue("""
+        kit.parse_catalogue("""
 = dbreplace X
 >   # aws_db_instance.{word} must be replaced
 | -/+ resource "aws_db_instance" "{word}" {
@@ -978,9 +980,26 @@ Processing triggers for libc-bin (2.36-9) ...
 >   ~ {word}_endpoint = "https://{word}.v1.example" -> (known after apply)
 ? Which value handed to others will be different?
 ? an output not known beforehand
-"""), _groups("dbreplace destroy encrypt cert\nopen public admin\nscale type\nbackup protect\nmoved drift\ndeprec undef creds"),
-          ["aws_instance.{word}: Refreshing state... [id=i-{hash}]", "aws_s3_bucket.{word2}: Refreshing state... [id=assets-{word2}]", "", "Terraform used the selected providers to generate the following execution plan.", "Resource actions are indicated with the following symbols:", "  + create", "  ~ update in-place", "  - destroy", "", "Terraform will perform the following actions:", ""],
-          ["Plan: {nn} to add, {n} to change, {n2} to destroy."], True),
+"""),
+        groups(
+            "dbreplace destroy encrypt cert\nopen public admin\nscale type\nbackup protect\nmoved drift\ndeprec undef creds"
+        ),
+        [
+            "aws_instance.{word}: Refreshing state... [id=i-{hash}]",
+            "aws_s3_bucket.{word2}: Refreshing state... [id=assets-{word2}]",
+            "",
+            "Terraform used the selected providers to generate the following execution plan.",
+            "Resource actions are indicated with the following symbols:",
+            "  + create",
+            "  ~ update in-place",
+            "  - destroy",
+            "",
+            "Terraform will perform the following actions:",
+            "",
+        ],
+        ["Plan: {nn} to add, {n} to change, {n2} to destroy."],
+        True,
+    ),
 ]
 
 
@@ -1001,7 +1020,9 @@ def _settings(text: str) -> dict[str, list[_Setting]]:
             continue
         left, _, right = line.partition(" ? ")
         key, _, value = left.partition(" = ")
-        found[section].append(_Setting(key.strip(), value.strip(), [q.strip() for q in right.split(" | ") if q.strip()]))
+        found[section].append(
+            _Setting(key.strip(), value.strip(), [q.strip() for q in right.split(" | ") if q.strip()])
+        )
     return found
 
 
@@ -1132,15 +1153,29 @@ def settings(rng: random.Random, index: int) -> Iterator[Record]:
                 indent = "  " if form == "yaml" else "    "
                 quoted = f'"{value}"' if any(c in value for c in "#:,%") else value
                 if "," in value and rng.random() < 0.7:
-                    page.say(f"{indent}{setting.key}:", *(f"{indent}  - {part}" for part in value.split(",")), key=key)
+                    page.say(
+                        f"{indent}{setting.key}:",
+                        *(f"{indent}  - {part}" for part in value.split(",")),
+                        key=key,
+                    )
                 else:
                     page.say(f"{indent}{setting.key}: {quoted}", key=key)
             elif form in ("json", "curl"):
                 if "," in value and rng.random() < 0.7:
                     parts = value.split(",")
-                    page.say(f'    "{setting.key}": [', *(f"      {json.dumps(p)}" + ("," if i + 1 < len(parts) else "") for i, p in enumerate(parts)), "    ]" + ("" if last else ","), key=key)
+                    page.say(
+                        f'    "{setting.key}": [',
+                        *(
+                            f"      {json.dumps(p)}" + ("," if i + 1 < len(parts) else "")
+                            for i, p in enumerate(parts)
+                        ),
+                        "    ]" + ("" if last else ","),
+                        key=key,
+                    )
                 else:
-                    page.say(f'    "{setting.key}": {json.dumps(_scalar(value))}' + ("" if last else ","), key=key)
+                    page.say(
+                        f'    "{setting.key}": {json.dumps(_scalar(value))}' + ("" if last else ","), key=key
+                    )
             elif form == "toml":
                 page.say(f"{setting.key} = {json.dumps(_scalar(value))}", key=key)
             elif form == "ini":
@@ -1156,12 +1191,38 @@ def settings(rng: random.Random, index: int) -> Iterator[Record]:
             page.say("")
     if form in ("json", "curl"):
         page.say("}")
-    labels = [Label(kit.vary(rng, rng.choice(s.queries)), key, f"setting_{key}") for key, s in rng.sample(placed, min(5, len(placed)))]
-    if missing and rng.random() < 0.6:
+    labels = [
+        Label(kit.vary(rng, rng.choice(s.queries)), key, f"setting_{key}")
+        for key, s in rng.sample(placed, min(5, len(placed)))
+    ]
+    if missing and rng.random() < 0.75:
         labels.append(Label(kit.vary(rng, rng.choice(rng.choice(missing).queries)), None, "setting_absent"))
-    ending = {"yaml": "config.yaml", "json": "settings.json", "toml": "config.toml", "ini": f"{owner}.ini", "env": ".env", "values": "values.yaml"}
-    command = f"curl -s http://127.0.0.1:{rng.randint(7000, 9900)}/debug/config | jq ." if form == "curl" else f"cat {ending[form]}"
-    yield from kit.records(page, labels, tool_type="curl" if form == "curl" else rng.choice(["config", "config", "json"]) if form == "json" else "config", command=command, family=NAME, project=f"conf-{index % 30}", ident=f"config-{index}-{rng.getrandbits(32):08x}")
+    ending = {
+        "yaml": "config.yaml",
+        "json": "settings.json",
+        "toml": "config.toml",
+        "ini": f"{owner}.ini",
+        "env": ".env",
+        "values": "values.yaml",
+    }
+    command = (
+        f"curl -s http://127.0.0.1:{rng.randint(7000, 9900)}/debug/config | jq ."
+        if form == "curl"
+        else f"cat {ending[form]}"
+    )
+    yield from kit.records(
+        page,
+        labels,
+        tool_type="curl"
+        if form == "curl"
+        else rng.choice(["config", "config", "json"])
+        if form == "json"
+        else "config",
+        command=command,
+        family=NAME,
+        project=f"conf-{index % 30}",
+        ident=f"config-{index}-{rng.getrandbits(32):08x}",
+    )
 
 
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
@@ -1170,8 +1231,8 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
         local = random.Random(rng.getrandbits(64))
         roll = local.random()
         if roll < 0.5:
-            yield from sheet(local, local.choice(SHEETS), index)
+            yield from sheet(local, local.choice(SHEETS), index, NAME)
         elif roll < 0.8:
-            yield from paper(local, local.choice(PAPERS), index)
+            yield from paper(local, local.choice(PAPERS), index, NAME)
         else:
             yield from settings(local, index)

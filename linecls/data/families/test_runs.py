@@ -52,6 +52,27 @@ podcast = audio show; spoken programme
 turbine = generator; rotor machine
 bakery = bread shop; place that sells buns
 molecule = chemical compound; chemical
+harvest = crop yield; gathered crop
+quiz = set of questions; knowledge game
+bridge = crossing; span over water
+kettle = water boiler; pot
+comet = tailed sky object; icy wanderer
+ledger = account book; book of entries
+canvas = drawing surface; painting ground
+magnet = attracting iron; field source
+glacier = ice stream; river of ice
+lantern = portable lamp; hand light
+convoy = group of vehicles; column of trucks
+dialect = regional speech; local way of speaking
+festival = celebration; series of concerts
+pipette = laboratory dropper; liquid doser
+saddle = rider's seat; seat on a horse
+warrant = legal order; authorisation paper
+aquarium = fish tank; glass water tank
+shuttle = pendulum bus; back-and-forth vehicle
+mosaic = picture of tiles; tiled artwork
+anthem = national hymn; festive song
+cistern = rainwater store; water reservoir
 """)
 
 
@@ -84,7 +105,7 @@ def _fragments(text: str) -> list[Fragment]:
     return found
 
 
-FRAGMENTS = _fragments('''
+FRAGMENTS = _fragments("""
 = off_by_one
 @code
 def last_{t}s(items, count):
@@ -571,9 +592,9 @@ def test_archive_without_{t}s():
     assert archive_{t}(0) == 0
 ? Which failing test was about having no items to store away?
 ? no number comes back when there is nothing to archive
-''')
+""")
 
-_HEADER = '''import hashlib, json, logging, os, re
+_HEADER = """import hashlib, json, logging, os, re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -582,7 +603,7 @@ from urllib.parse import quote
 
 log = logging.getLogger(__name__)
 
-'''
+"""
 _PICK = re.compile(r"<<(.*?)\|\|(.*?)>>", re.S)
 
 
@@ -590,7 +611,11 @@ def _choose(code: str, bad: bool) -> str:
     lines = []
     for line in code.split("\n"):
         if line.count("<<<") and "||" in line:  # a comparison sign inside the choice
-            line = re.sub(r"<<(<=?)(.*?)\|\|(<=?)(.*?)>>", lambda m: (m.group(3) + m.group(4)) if bad else (m.group(1) + m.group(2)), line)
+            line = re.sub(
+                r"<<(<=?)(.*?)\|\|(<=?)(.*?)>>",
+                lambda m: (m.group(3) + m.group(4)) if bad else (m.group(1) + m.group(2)),
+                line,
+            )
         done = _PICK.sub(lambda m: m.group(2) if bad else m.group(1), line)
         if done.strip() or not line.strip():
             lines.append(done.rstrip() if done.strip() else "")
@@ -610,7 +635,12 @@ class Planted:
 
 
 def _fill(text: str, noun: str, words: str) -> str:
-    return text.replace("{t_p}", words).replace("{t}", noun).replace("{T}", noun.title()).replace("{U}", noun.upper())
+    return (
+        text.replace("{t_p}", words)
+        .replace("{t}", noun)
+        .replace("{T}", noun.title())
+        .replace("{U}", noun.upper())
+    )
 
 
 def _plan(rng: random.Random, faults: int, passing: int, modules: int) -> list[Planted]:
@@ -641,20 +671,62 @@ def _unittest(test: str) -> str:
 
 
 _EXTRAS = [
-    ("skip", '@pytest.mark.skip(reason="{reason}")\ndef test_{t}_{word}():\n    assert False\n',
-     ["Which check was left out, and with what justification?", "Why was a test not executed?", "something was deliberately not run; the reason", "Show what pytest passed over."]),
-    ("xfail", '@pytest.mark.xfail(reason="{reason}")\ndef test_{t}_{word}():\n    assert 1 == 2\n',
-     ["Which known weakness is tolerated for now?", "a failure that was expected anyway", "Is any test allowed to fail, and why?"]),
-    ("fixture", '@pytest.fixture\ndef {t}_{word}():\n    raise RuntimeError("{reason}")\n\n\ndef test_with_{t}_{word}({t}_{word}):\n    assert {t}_{word}\n',
-     ["Which test never began because its preparation broke?", "a test's set-up went wrong; show that error", "Error while building what a test needs, not in the test itself"]),
-    ("warn", 'def test_{t}_{word}():\n    import warnings\n    warnings.warn("{reason}", DeprecationWarning)\n',
-     ["What did pytest warn about?", "Which test uses something that will be taken away?", "Is there an outdated call that still works?"]),
+    (
+        "skip",
+        '@pytest.mark.skip(reason="{reason}")\ndef test_{t}_{word}():\n    assert False\n',
+        [
+            "Which check was left out, and with what justification?",
+            "Why was a test not executed?",
+            "something was deliberately not run; the reason",
+            "Show what pytest passed over.",
+        ],
+    ),
+    (
+        "xfail",
+        '@pytest.mark.xfail(reason="{reason}")\ndef test_{t}_{word}():\n    assert 1 == 2\n',
+        [
+            "Which known weakness is tolerated for now?",
+            "a failure that was expected anyway",
+            "Is any test allowed to fail, and why?",
+        ],
+    ),
+    (
+        "fixture",
+        '@pytest.fixture\ndef {t}_{word}():\n    raise RuntimeError("{reason}")\n\n\ndef test_with_{t}_{word}({t}_{word}):\n    assert {t}_{word}\n',
+        [
+            "Which test never began because its preparation broke?",
+            "a test's set-up went wrong; show that error",
+            "Error while building what a test needs, not in the test itself",
+        ],
+    ),
+    (
+        "warn",
+        'def test_{t}_{word}():\n    import warnings\n    warnings.warn("{reason}", DeprecationWarning)\n',
+        [
+            "What did pytest warn about?",
+            "Which test uses something that will be taken away?",
+            "Is there an outdated call that still works?",
+        ],
+    ),
 ]
-_REASONS = ["needs the staging server", "see ticket 4812", "flaky on slow disks", "only on Windows", "waits for the new driver", "broken since the last upgrade",
-            "no licence on this machine", "old calling convention", "takes half an hour", "the sandbox has no sound card", "pending review by finance"]
+_REASONS = [
+    "needs the staging server",
+    "see ticket 4812",
+    "flaky on slow disks",
+    "only on Windows",
+    "waits for the new driver",
+    "broken since the last upgrade",
+    "no licence on this machine",
+    "old calling convention",
+    "takes half an hour",
+    "the sandbox has no sound card",
+    "pending review by finance",
+]
 
 
-def _write(root: Path, planted: list[Planted], package: str, rng: random.Random, style: str) -> list[tuple[str, str, list[str]]]:
+def _write(
+    root: Path, planted: list[Planted], package: str, rng: random.Random, style: str
+) -> list[tuple[str, str, list[str]]]:
     """Write the project; returns what extra tests were planted as (kind, name or reason, queries)."""
     (root / package).mkdir()
     (root / package / "__init__.py").write_text("")
@@ -668,7 +740,10 @@ def _write(root: Path, planted: list[Planted], package: str, rng: random.Random,
     taken: set[str] = set()
     reasons = rng.sample(_REASONS, len(_EXTRAS))
     for module, items in by_module.items():
-        code, tests = _HEADER, "import json\nimport pytest\n" if style == "pytest" else "import json\nimport unittest\n"
+        code, tests = (
+            _HEADER,
+            "import json\nimport pytest\n" if style == "pytest" else "import json\nimport unittest\n",
+        )
         tests += f"from {package}.{module} import *\n\n\n"
         if style == "unittest":
             tests += f"class {module.title()}Tests(unittest.TestCase):\n"
@@ -688,14 +763,38 @@ def _write(root: Path, planted: list[Planted], package: str, rng: random.Random,
     return extras
 
 
-def run(command: list[str], cwd: Path, rng: random.Random, home: str, env: dict[str, str] | None = None, timeout: float = 60) -> str:
+def run(
+    command: list[str],
+    cwd: Path,
+    rng: random.Random,
+    home: str,
+    env: dict[str, str] | None = None,
+    timeout: float = 60,
+) -> str:
     """Output of a command (both streams) with paths, addresses and durations made independent of the machine."""
     import os
 
-    environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(cwd), "LANG": "C.UTF-8", "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1",
-                   "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", **(env or {})}
+    environment = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(cwd),
+        "LANG": "C.UTF-8",
+        "COLUMNS": "100",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONUNBUFFERED": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        **(env or {}),
+    }
     try:
-        done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, env=environment, check=False)
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            env=environment,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return scrub(done.stdout.decode("utf-8", "replace"), cwd, rng, home)
@@ -707,7 +806,9 @@ def scrub(text: str, cwd: Path, rng: random.Random, home: str) -> str:
     text = re.sub(r"(?:/[\w.+-]+)+/lib/python3\.(\d+)/", r"/usr/lib/python3.\1/", text)
     text = re.sub(r"/\S*/bin/python[\d.]*", f"{home}/.venv/bin/python", text)
     seen: dict[str, str] = {}
-    text = re.sub(r"0x7[0-9a-f]{11}", lambda m: seen.setdefault(m.group(), f"0x7f{rng.getrandbits(40):010x}"), text)
+    text = re.sub(
+        r"0x7[0-9a-f]{11}", lambda m: seen.setdefault(m.group(), f"0x7f{rng.getrandbits(40):010x}"), text
+    )
     text = re.sub(r"\b(in |took )\d+\.\d+ ?s", lambda m: f"{m.group(1)}{rng.uniform(0.05, 4):.2f}s", text)
     text = re.sub(r"(Ran \d+ tests? in )[\d.]+s", lambda m: f"{m.group(1)}{rng.uniform(0.002, 1):.3f}s", text)
     return text.rstrip("\n")
@@ -717,7 +818,10 @@ def _blocks(page: Page, style: str) -> dict[str, tuple[int, int]]:
     """Failure blocks by test name: from the header to the last non-blank line before the next header."""
     blocks: dict[str, tuple[int, int]] = {}
     if style == "pytest":
-        head, stop = re.compile(r"^_{3,} (?:ERROR at setup of )?([\w.\[\]-]+) _{3,}$"), re.compile(r"^(=+ .* =+|_{3,} .* _{3,}|-+ coverage.*)$")
+        head, stop = (
+            re.compile(r"^_{3,} (?:ERROR at setup of )?([\w.\[\]-]+) _{3,}$"),
+            re.compile(r"^(=+ .* =+|_{3,} .* _{3,}|-+ coverage.*)$"),
+        )
     else:
         head, stop = re.compile(r"^(?:FAIL|ERROR): (test_\w+) "), re.compile(r"^(={60,}|Ran \d+ tests?.*)$")
     for number, line in enumerate(page.lines, 1):
@@ -736,19 +840,33 @@ def _blocks(page: Page, style: str) -> dict[str, tuple[int, int]]:
 def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     style = "pytest" if rng.random() < 0.75 else "unittest"
     planted = _plan(rng, rng.randint(3, 7), rng.randint(3, 22), rng.randint(3, 7))
-    package = rng.choice(["core", "app", "domain", "lib", "service", "engine"]) + rng.choice(["", "kit", "base", "_x"])
+    package = rng.choice(["core", "app", "domain", "lib", "service", "engine"]) + rng.choice(
+        ["", "kit", "base", "_x"]
+    )
     home = f"/home/user/src/{package}"
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         extras = _write(root, planted, package, rng, style)
         if style == "pytest":
-            flags = [rng.choice(["-q", "-v", "", "-vv"]), rng.choice(["--tb=short", "--tb=short", "--tb=long", "--tb=line", "--tb=native", "--tb=auto"]), rng.choice(["", "-rA", "-ra", "-rfEs"])]
+            flags = [
+                rng.choice(["-q", "-v", "", "-vv"]),
+                rng.choice(
+                    ["--tb=short", "--tb=short", "--tb=long", "--tb=line", "--tb=native", "--tb=auto"]
+                ),
+                rng.choice(["", "-rA", "-ra", "-rfEs"]),
+            ]
             arguments = [f for f in flags if f]
-            output = run([python, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments], root, rng, home)
-            command = " ".join(["python -m pytest", *arguments]) if rng.random() < 0.6 else " ".join(["pytest", *arguments, "tests"])
+            output = run([python, "-m", "pytest", "-p", "no:cacheprovider", *arguments], root, rng, home)
+            command = (
+                " ".join(["python -m pytest", *arguments])
+                if rng.random() < 0.6
+                else " ".join(["pytest", *arguments, "tests"])
+            )
         else:
             arguments = rng.choice([["-v"], [], ["-v", "-b"]])
-            output = run([python, "-m", "unittest", "discover", "-s", "tests", "-t", ".", *arguments], root, rng, home)
+            output = run(
+                [python, "-m", "unittest", "discover", "-s", "tests", "-t", ".", *arguments], root, rng, home
+            )
             command = " ".join(["python -m unittest discover -s tests", *arguments])
     page = Page()
     if output:
@@ -773,7 +891,19 @@ def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         if number and page.find(item.test, start=number + 1) == 0 and rng.random() < 0.5:
             page.mark("ok_" + item.test, number)
             words = re.sub(r"_", " ", item.test.removeprefix("test_")).replace(item.noun, item.words)
-            labels.append(Label(rng.choice(["Did the check '{w}' go through?", "Is '{w}' all right now?", "outcome of the check on {w}"]).replace("{w}", words), "ok_" + item.test, f"{style}_passed"))
+            labels.append(
+                Label(
+                    rng.choice(
+                        [
+                            "Did the check '{w}' go through?",
+                            "Is '{w}' all right now?",
+                            "outcome of the check on {w}",
+                        ]
+                    ).replace("{w}", words),
+                    "ok_" + item.test,
+                    f"{style}_passed",
+                )
+            )
     for kind, needle, queries in extras:
         key = "x_" + kind
         if kind == "fixture" and needle in blocks:
@@ -789,18 +919,68 @@ def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         labels.append(Label(rng.choice(queries), key, f"{style}_{kind}")) if key in page.marks else None
     if page.lines and rng.random() < 0.2:
         page.mark("total", len(page.lines))
-        labels.append(Label(rng.choice(["How many went wrong altogether?", "overall result of the run", "What is the final tally?"]), "total", f"{style}_total"))
+        labels.append(
+            Label(
+                rng.choice(
+                    [
+                        "How many went wrong altogether?",
+                        "overall result of the run",
+                        "What is the final tally?",
+                    ]
+                ),
+                "total",
+                f"{style}_total",
+            )
+        )
     used = {item.fragment.name for item in planted}
-    if rng.random() < 0.7:
-        absent = rng.choice([f for f in FRAGMENTS if f.name not in used and not _similar(f.name, {i.fragment.name for i in faulty})] or [])
+    if labels and rng.random() < 0.35 and (easy := kit.lexical(rng, page, rng.choice(labels).key or "")):
+        labels.append(easy)
+    if rng.random() < 0.72:
+        absent = rng.choice(
+            [
+                f
+                for f in FRAGMENTS
+                if f.name not in used and not _similar(f.name, {i.fragment.name for i in faulty})
+            ]
+            or []
+        )
         noun, words = rng.choice(NOUNS)
-        labels.append(Label(kit.vary(rng, _fill(rng.choice(absent.queries), noun, rng.choice(words))), None, f"{style}_absent_{absent.name}"))
-    yield from kit.records(page, labels, tool_type="test_output", command=command, family=NAME, project=f"{package}-{index % 30}", ident=f"test_output-{index}-{rng.getrandbits(32):08x}", package=style)
+        labels.append(
+            Label(
+                kit.vary(rng, _fill(rng.choice(absent.queries), noun, rng.choice(words))),
+                None,
+                f"{style}_absent_{absent.name}",
+            )
+        )
+    yield from kit.records(
+        page,
+        labels,
+        tool_type="test_output",
+        command=command,
+        family=NAME,
+        project=f"{package}-{index % 30}",
+        ident=f"test_output-{index}-{rng.getrandbits(32):08x}",
+        package=style,
+    )
 
 
-_ALIKE = [{"off_by_one", "inclusive", "pagination"}, {"sort_order", "dedupe"}, {"rounding", "float_eq", "percent", "unit", "clamp"}, {"mutable_default", "aliasing", "global_state", "cache_stale", "merge"},
-          {"none_return", "empty_mean", "recursion", "iterator", "count_words", "log_message"}, {"key_error", "import_name", "attribute", "env"}, {"wrong_exception", "no_exception"}, {"case", "whitespace"},
-          {"timezone", "parse_date", "parse_crash", "leap"}, {"encoding", "url", "html", "parse_crash"}, {"arg_count", "type_mix", "frozen"}, {"negation", "inclusive"}, {"json_shape", "regex", "count_words"}, {"plural", "case"}, {"ctx", "no_exception"}]
+_ALIKE = [
+    {"off_by_one", "inclusive", "pagination"},
+    {"sort_order", "dedupe"},
+    {"rounding", "float_eq", "percent", "unit", "clamp"},
+    {"mutable_default", "aliasing", "global_state", "cache_stale", "merge"},
+    {"none_return", "empty_mean", "recursion", "iterator", "count_words", "log_message"},
+    {"key_error", "import_name", "attribute", "env"},
+    {"wrong_exception", "no_exception"},
+    {"case", "whitespace"},
+    {"timezone", "parse_date", "parse_crash", "leap"},
+    {"encoding", "url", "html", "parse_crash"},
+    {"arg_count", "type_mix", "frozen"},
+    {"negation", "inclusive"},
+    {"json_shape", "regex", "count_words"},
+    {"plural", "case"},
+    {"ctx", "no_exception"},
+]
 
 
 def _similar(name: str, others: set[str]) -> bool:
@@ -835,7 +1015,7 @@ def _crashes(text: str) -> list[_Crash]:
     return found
 
 
-CRASHES = _crashes('''
+CRASHES = _crashes("""
 = key
     row = {"name": "{t}", "size": 3}
     return row["{word}"]
@@ -1023,14 +1203,16 @@ CRASHES = _crashes('''
     return Decimal("{nn},5")
 ? A decimal comma where a point was needed.
 ? exact number with foreign punctuation
-''')
+""")
 _STEPS = "load collect prepare convert check render publish apply sync export scan compare merge index store".split()
 
 
 def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     chosen = rng.sample(CRASHES, rng.randint(3, 6))
     quiet = rng.randint(3, 12)
-    steps: list[tuple[str, _Crash | None]] = [(c.name, c) for c in chosen] + [(f"ok{i}", None) for i in range(quiet)]
+    steps: list[tuple[str, _Crash | None]] = [(c.name, c) for c in chosen] + [
+        (f"ok{i}", None) for i in range(quiet)
+    ]
     rng.shuffle(steps)
     if rng.random() < 0.5:  # the last crash is not caught
         last = next(i for i in range(len(steps) - 1, -1, -1) if steps[i][1] is not None)
@@ -1039,8 +1221,17 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     else:
         uncaught = False
     style = rng.choice(["print_exc", "logging", "format"])
-    lines = ["import logging", "import sys", "import traceback", "", 'logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")' if rng.random() < 0.5 else
-             'logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(name)s %(levelname)-8s %(message)s")', f'log = logging.getLogger("{rng.choice(["runner", "batch", "pipeline", "harvest", "nightly"])}")', ""]
+    lines = [
+        "import logging",
+        "import sys",
+        "import traceback",
+        "",
+        'logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")'
+        if rng.random() < 0.5
+        else 'logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(name)s %(levelname)-8s %(message)s")',
+        f'log = logging.getLogger("{rng.choice(["runner", "batch", "pipeline", "harvest", "nightly"])}")',
+        "",
+    ]
     calls: list[str] = []
     asked: list[tuple[str, _Crash, kit.Slots]] = []
     for number, (_, crash) in enumerate(steps):
@@ -1048,7 +1239,14 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         slots = kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words), "T": noun.title()})
         step = f"{rng.choice(_STEPS)}_{noun}_{number}"
         if crash is None:
-            lines += [f"def {step}():", f'    for n in range({rng.randint(1, 7)}):', f'        log.{rng.choice(["info", "debug"])}("{noun} %d {rng.choice(["done", "read", "is fine", "checked"])}", n)', f'    print("{step}: {rng.randint(2, 900)} entries")', "", ""]
+            lines += [
+                f"def {step}():",
+                f"    for n in range({rng.randint(1, 7)}):",
+                f'        log.{rng.choice(["info", "debug"])}("{noun} %d {rng.choice(["done", "read", "is fine", "checked"])}", n)',
+                f'    print("{step}: {rng.randint(2, 900)} entries")',
+                "",
+                "",
+            ]
         else:
             depth = rng.randint(0, 3)
             inner = step if depth == 0 else f"_{rng.choice(_STEPS)}_{noun}_{number}_0"
@@ -1056,15 +1254,39 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
             lines += [f"def {inner}():", *body.rstrip("\n").split("\n"), "", ""]
             for level in range(1, depth + 1):
                 name = step if level == depth else f"_{rng.choice(_STEPS)}_{noun}_{number}_{level}"
-                lines += [f"def {name}():", f'    log.debug("{rng.choice(["enter", "begin", "working on"])} {noun}")', f"    return {inner}()", "", ""]
+                lines += [
+                    f"def {name}():",
+                    f'    log.debug("{rng.choice(["enter", "begin", "working on"])} {noun}")',
+                    f"    return {inner}()",
+                    "",
+                    "",
+                ]
                 inner = name
             asked.append((step, crash, slots))
         calls.append(step)
-    lines += ["def main():", f"    steps = [{', '.join(calls)}]", "    for step in steps:", f'        print("{rng.choice(["--", "step", "#", ">>"])}", step.__name__, flush=True)']
+    lines += [
+        "def main():",
+        f"    steps = [{', '.join(calls)}]",
+        "    for step in steps:",
+        f'        print("{rng.choice(["--", "step", "#", ">>"])}", step.__name__, flush=True)',
+    ]
     if uncaught:
         lines += ["        if step is steps[-1]:", "            step()", "            break"]
-    report = {"print_exc": "traceback.print_exc()", "logging": 'log.exception("step %s failed", step.__name__)', "format": 'print("!", "".join(traceback.format_exc()))'}[style]
-    lines += ["        try:", "            step()", "        except Exception:", f"            {report}", "", "", "main()", ""]
+    report = {
+        "print_exc": "traceback.print_exc()",
+        "logging": 'log.exception("step %s failed", step.__name__)',
+        "format": 'print("!", "".join(traceback.format_exc()))',
+    }[style]
+    lines += [
+        "        try:",
+        "            step()",
+        "        except Exception:",
+        f"            {report}",
+        "",
+        "",
+        "main()",
+        "",
+    ]
     script = rng.choice(["run", "batch", "nightly", "sync", "main", "pipeline"]) + ".py"
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -1076,10 +1298,15 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     labels: list[Label] = []
     headers = {step: page.find(f" {step}") for step, _, _ in asked}
     for step, crash, slots in asked:
-        start = page.find("Traceback", start=headers[step]) or page.find("Exception Group", start=headers[step])
+        start = page.find("Traceback", start=headers[step]) or page.find(
+            "Exception Group", start=headers[step]
+        )
         if not start:
             continue
-        later = [page.find(f" {name}", start=start + 1) for name in calls[calls.index(step) + 1 : calls.index(step) + 2]]
+        later = [
+            page.find(f" {name}", start=start + 1)
+            for name in calls[calls.index(step) + 1 : calls.index(step) + 2]
+        ]
         stop = next((number for number in later if number), len(page.lines) + 1) - 1
         while stop > start and not page.lines[stop - 1].strip():
             stop -= 1
@@ -1089,17 +1316,57 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         if crash.name in ("chained_config", "during"):
             pass
         page.mark(step, first, stop)
-        labels.append(Label(kit.vary(rng, slots.fill(rng.choice(crash.queries))), step, f"traceback_{crash.name}"))
+        labels.append(
+            Label(kit.vary(rng, slots.fill(rng.choice(crash.queries))), step, f"traceback_{crash.name}")
+        )
     used = {c.name for c in chosen}
     if rng.random() < 0.6:
-        absent = rng.choice([c for c in CRASHES if c.name not in used and not any(c.name in g and g & used for g in _CRASH_ALIKE)])
+        absent = rng.choice(
+            [
+                c
+                for c in CRASHES
+                if c.name not in used and not any(c.name in g and g & used for g in _CRASH_ALIKE)
+            ]
+        )
         noun, words = rng.choice(NOUNS)
-        labels.append(Label(kit.vary(rng, kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words)}).fill(rng.choice(absent.queries))), None, f"traceback_absent_{absent.name}"))
-    yield from kit.records(page, labels, tool_type="python", command=f"python {script}", family=NAME, project=f"jobs-{index % 30}", ident=f"python-{index}-{rng.getrandbits(32):08x}", package="python")
+        labels.append(
+            Label(
+                kit.vary(
+                    rng,
+                    kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words)}).fill(
+                        rng.choice(absent.queries)
+                    ),
+                ),
+                None,
+                f"traceback_absent_{absent.name}",
+            )
+        )
+    yield from kit.records(
+        page,
+        labels,
+        tool_type="python",
+        command=f"python {script}",
+        family=NAME,
+        project=f"jobs-{index % 30}",
+        ident=f"python-{index}-{rng.getrandbits(32):08x}",
+        package="python",
+    )
 
 
-_CRASH_ALIKE = [{"key", "index", "during", "stop", "attr"}, {"attr", "none", "name", "unbound", "import"}, {"types", "value", "decimal", "iter", "chained_config", "json"}, {"args", "kwarg"}, {"decode", "encode", "json"},
-                {"unpack", "unpack_few", "struct"}, {"hash", "frozen", "types", "iter"}, {"zero", "overflow", "domain"}, {"file", "during", "perm"}, {"timeout", "connection"}, {"enum", "key", "value", "date"}, {"group", "chained_config", "during"}]
+_CRASH_ALIKE = [
+    {"key", "index", "during", "stop", "attr"},
+    {"attr", "none", "name", "unbound", "import"},
+    {"types", "value", "decimal", "iter", "chained_config", "json"},
+    {"args", "kwarg"},
+    {"decode", "encode", "json"},
+    {"unpack", "unpack_few", "struct"},
+    {"hash", "frozen", "types", "iter"},
+    {"zero", "overflow", "domain"},
+    {"file", "during", "perm"},
+    {"timeout", "connection"},
+    {"enum", "key", "value", "date"},
+    {"group", "chained_config", "during"},
+]
 
 
 def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
@@ -1112,7 +1379,11 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         modules = sorted({item.module for item in planted})
         bare = rng.sample([entry for entry in NOUNS if entry[0] not in modules], 1)
         for noun, _ in bare:
-            (root / package / f"{noun}.py").write_text(_HEADER + f"def {noun}_count(items):\n    if not items:\n        return 0\n    return len(items)\n", encoding="utf-8")
+            (root / package / f"{noun}.py").write_text(
+                _HEADER
+                + f"def {noun}_count(items):\n    if not items:\n        return 0\n    return len(items)\n",
+                encoding="utf-8",
+            )
         asked = {}
         for module in modules:
             extra = rng.randint(0, 14)
@@ -1122,7 +1393,26 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
             (root / package / f"{module}.py").write_text(source, encoding="utf-8")
             asked[module] = extra
         branch = rng.random() < 0.5
-        run([python, "-m", "coverage", "run", *(["--branch"] if branch else []), f"--source={package}", "-m", "unittest", "discover", "-s", "tests", "-t", "."], root, rng, home)
+        run(
+            [
+                python,
+                "-m",
+                "coverage",
+                "run",
+                *(["--branch"] if branch else []),
+                f"--source={package}",
+                "-m",
+                "unittest",
+                "discover",
+                "-s",
+                "tests",
+                "-t",
+                ".",
+            ],
+            root,
+            rng,
+            home,
+        )
         missing = rng.random() < 0.7
         output = run([python, "-m", "coverage", "report", *(["-m"] if missing else [])], root, rng, home)
     page = Page()
@@ -1130,7 +1420,11 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         page.say(output)
     words = dict(NOUNS)
     rows = {m: page.find(f"{package}/{m}.py") for m in [*modules, bare[0][0]]}
-    percent = {m: int(found.group(1)) for m, n in rows.items() if n and (found := re.search(r"(\d+)%", page.lines[n - 1]))}
+    percent = {
+        m: int(found.group(1))
+        for m, n in rows.items()
+        if n and (found := re.search(r"(\d+)%", page.lines[n - 1]))
+    }
     labels: list[Label] = []
     if len(percent) < 4:
         return
@@ -1140,25 +1434,83 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         labels.append(Label(kit.vary(rng, rng.choice(queries)), module + queries[0], "coverage"))
 
     if percent.get(bare[0][0]) == 0:
-        ask(bare[0][0], "Which part was never touched by any test?", "code that no check ever loads", "a module nobody exercised at all")
+        ask(
+            bare[0][0],
+            "Which part was never touched by any test?",
+            "code that no check ever loads",
+            "a module nobody exercised at all",
+        )
     ranked = sorted((p, m) for m, p in percent.items() if p > 0)
     if ranked[0][0] < ranked[1][0]:
-        ask(ranked[0][1], "Among what was run at all, what is tested worst?", "the weakest file that has at least some tests", "lowest share of executed statements apart from zero")
+        ask(
+            ranked[0][1],
+            "Among what was run at all, what is tested worst?",
+            "the weakest file that has at least some tests",
+            "lowest share of executed statements apart from zero",
+        )
     full = [m for m, p in percent.items() if p == 100]
     if 0 < len(full) <= 4:
         for m in full:
             page.mark("full", rows[m])
-        labels.append(Label(kit.vary(rng, rng.choice(["Which files have nothing left to cover?", "everything executed: which ones?", "completely exercised modules"])), "full", "coverage"))
-    for m in rng.sample([m for m in modules if percent.get(m, 100) < 100], k=min(2, sum(percent.get(m, 100) < 100 for m in modules))):
+        labels.append(
+            Label(
+                kit.vary(
+                    rng,
+                    rng.choice(
+                        [
+                            "Which files have nothing left to cover?",
+                            "everything executed: which ones?",
+                            "completely exercised modules",
+                        ]
+                    ),
+                ),
+                "full",
+                "coverage",
+            )
+        )
+    for m in rng.sample(
+        [m for m in modules if percent.get(m, 100) < 100],
+        k=min(2, sum(percent.get(m, 100) < 100 for m in modules)),
+    ):
         w = rng.choice(words[m])
-        ask(m, f"How well is the code about a {w} exercised?", f"Which statements of the {w} part did no test reach?" if missing else f"share of the {w} code that ran", f"figures for whatever handles a {w}")
+        ask(
+            m,
+            f"How well is the code about a {w} exercised?",
+            f"Which statements of the {w} part did no test reach?"
+            if missing
+            else f"share of the {w} code that ran",
+            f"figures for whatever handles a {w}",
+        )
     page.mark("total", page.find("TOTAL"))
     if rng.random() < 0.3:
-        labels.append(Label(rng.choice(["How much of the whole project ran?", "the overall figure", "sum over all files"]), "total", "coverage"))
+        labels.append(
+            Label(
+                rng.choice(
+                    ["How much of the whole project ran?", "the overall figure", "sum over all files"]
+                ),
+                "total",
+                "coverage",
+            )
+        )
     if rng.random() < 0.5:
         noun, other = rng.choice([e for e in NOUNS if e[0] not in rows])
-        labels.append(Label(kit.vary(rng, f"How well is the code about a {rng.choice(other)} exercised?"), None, "coverage_absent"))
-    yield from kit.records(page, labels, tool_type="coverage", command="coverage report" + (" -m" if missing else ""), family=NAME, project=f"{package}-{index % 30}", ident=f"coverage-{index}-{rng.getrandbits(32):08x}", package="coverage")
+        labels.append(
+            Label(
+                kit.vary(rng, f"How well is the code about a {rng.choice(other)} exercised?"),
+                None,
+                "coverage_absent",
+            )
+        )
+    yield from kit.records(
+        page,
+        labels,
+        tool_type="coverage",
+        command="coverage report" + (" -m" if missing else ""),
+        family=NAME,
+        project=f"{package}-{index % 30}",
+        ident=f"coverage-{index}-{rng.getrandbits(32):08x}",
+        package="coverage",
+    )
 
 
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:

@@ -1,0 +1,208 @@
+"""Two engines for tool outputs: tables whose odd rows are asked for, and documents made of blocks."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from linecls.data.families import _toolkit as kit
+from linecls.data.families._toolkit import Kind, Label, Page, Slots
+from linecls.records import Record
+
+
+def groups(text: str) -> list[set[str]]:
+    return [set(line.split()) for line in text.strip().splitlines()]
+
+
+@dataclass
+class Sheet:
+    """A table: tool type, commands, header fields, usual rows, odd rows and what is alike among those."""
+
+    name: str
+    tool_type: str
+    commands: list[str]
+    header: str
+    usual: list[str]
+    odd: list[Kind]
+    alike: list[set[str]]
+    gap: int = 3
+    top: str = ""
+
+
+@dataclass
+class Paper:
+    """A document made of blocks: usual blocks and incidents, each several lines that belong together."""
+
+    name: str
+    tool_type: str
+    commands: list[str]
+    usual: list[list[str]]
+    odd: list[Kind]
+    alike: list[set[str]]
+    head: list[str]
+    foot: list[str]
+    blank: bool = False
+    prefix: Callable[[random.Random, int, int], str] | None = None
+
+
+def blocks(text: str) -> list[list[str]]:
+    return [block.split("\n") for block in text.strip("\n").split("\n%\n")]
+
+
+def _absent(
+    rng: random.Random, kinds: Sequence[Kind], chosen: Sequence[Kind], alike: list[set[str]]
+) -> Kind | None:
+    names = {k.name for k in chosen}
+    free = [k for k in kinds if k.name not in names and not any(k.name in g and g & names for g in alike)]
+    return rng.choice(free) if free else None
+
+
+def _ask(
+    rng: random.Random,
+    page: Page,
+    placed: list[tuple[str, Kind, Slots]],
+    kinds: Sequence[Kind],
+    alike: list[set[str]],
+    rule: str,
+) -> list[Label]:
+    """Labels of placed incidents, twins only by queries with a slot, and perhaps a negative."""
+    labels: list[Label] = []
+    count: dict[str, int] = {}
+    for _, kind, _ in placed:
+        count[kind.name] = count.get(kind.name, 0) + 1
+    for key, kind, slots in placed:
+        queries = [
+            q
+            for q in kind.queries
+            if all(n in slots or n.removesuffix("_p") in slots for n in kit._SLOT.findall(q))
+        ]
+        if count[kind.name] > 1:
+            queries = [q for q in queries if "{" in q]
+        if queries:
+            for query in rng.sample(queries, k=min(len(queries), 2 if rng.random() < 0.2 else 1)):
+                labels.append(Label(kit.vary(rng, slots.fill(query)), key, f"{rule}_{kind.name}"))
+    rng.shuffle(labels)
+    labels = labels[:6]
+    if placed and rng.random() < 0.45 and (easy := kit.lexical(rng, page, rng.choice(placed)[0])):
+        labels.append(easy)
+    if rng.random() < 0.75:
+        absent = _absent(rng, kinds, [k for _, k, _ in placed], alike)
+        if absent is not None:
+            slots = Slots(rng, kit.VOCABULARIES)
+            try:
+                labels.append(
+                    Label(
+                        kit.vary(rng, slots.fill(rng.choice(absent.queries))),
+                        None,
+                        f"{rule}_absent_{absent.name}",
+                    )
+                )
+            except KeyError:
+                pass
+    return labels
+
+
+def _choose(rng: random.Random, kinds: Sequence[Kind], count: int) -> list[Kind]:
+    chosen = rng.sample(list(kinds), min(count, len(kinds)))
+    if rng.random() < 0.4:
+        twins = [k for k in chosen if any("{" in q for q in k.queries)]
+        if twins:
+            chosen.append(rng.choice(twins))
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _cells(row: str) -> list[str]:
+    first, *rest = row.split(";")
+    return [first.rstrip(), *(cell.strip() for cell in rest)]
+
+
+def _align(rows: list[list[str]], gap: int) -> list[str]:
+    width = [
+        max((len(r[c]) for r in rows if c < len(r)), default=0) for c in range(max(len(r) for r in rows))
+    ]
+    return [
+        "".join(
+            (cell.ljust(width[i] + gap) if i + 1 < len(row) else cell) for i, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def sheet(rng: random.Random, spec: Sheet, index: int, family: str) -> Iterator[Record]:
+    """Records of one table."""
+    chosen = _choose(rng, spec.odd, rng.randint(3, 8))
+    taken: set[str] = set()
+    rows: list[tuple[str, list[str]]] = [
+        ("", _cells(Slots(rng, kit.VOCABULARIES).fill(rng.choice(spec.usual))))
+        for _ in range(rng.randint(28, 150))
+    ]
+    placed = []
+    for number, kind in enumerate(chosen):
+        slots = Slots(rng, kit.VOCABULARIES, taken=taken)
+        line = slots.fill(rng.choice(kind.variants)[0].lines[0])
+        rows.insert(rng.randrange(len(rows) + 1), (f"k{number}", _cells(line)))
+        placed.append((f"k{number}", kind, slots))
+    page = Page()
+    if spec.top:
+        page.say(spec.top)
+    texts = _align([_cells(spec.header), *(cells for _, cells in rows)], spec.gap)
+    page.say(texts[0])
+    for (key, _), text in zip(rows, texts[1:], strict=True):
+        page.say(text, key=key or None)
+    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
+    yield from kit.records(
+        page,
+        labels,
+        tool_type=spec.tool_type,
+        command=rng.choice(spec.commands),
+        family=family,
+        project=f"{spec.name}-{index % 25}",
+        ident=f"{spec.name}-{index}-{rng.getrandbits(32):08x}",
+    )
+
+
+def paper(rng: random.Random, spec: Paper, index: int, family: str) -> Iterator[Record]:
+    """Records of one document."""
+    chosen = _choose(rng, spec.odd, rng.randint(4, 10))
+    taken: set[str] = set()
+    usual = [
+        spec.usual[i % len(spec.usual)]
+        for i in range(rng.choice([rng.randint(6, 20), rng.randint(15, 50), rng.randint(40, 95)]))
+    ]
+    rng.shuffle(usual)
+    plan: list[tuple[str, list[str]]] = []
+    for block in usual:
+        slots = Slots(rng, kit.VOCABULARIES)
+        plan.append(("", [slots.fill(line) for line in block]))
+    placed = []
+    for number, kind in enumerate(chosen):
+        slots = Slots(rng, kit.VOCABULARIES, taken=taken)
+        lines = [slots.fill(line) for event in rng.choice(kind.variants) for line in event.lines]
+        plan.insert(rng.randrange(1, len(plan) + 1), (f"k{number}", lines))
+        placed.append((f"k{number}", kind, slots))
+    page = Page()
+    head = Slots(rng, kit.VOCABULARIES)
+    step = 0
+    for line in spec.head:
+        page.say(head.fill(line))
+    for key, lines in plan:
+        step += 1
+        for line in lines:
+            page.say((spec.prefix(rng, step, len(page.lines)) if spec.prefix else "") + line, key=key or None)
+        if spec.blank:
+            page.say("")
+    for line in spec.foot:
+        page.say(head.fill(line))
+    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
+    yield from kit.records(
+        page,
+        labels,
+        tool_type=spec.tool_type,
+        command=rng.choice(spec.commands),
+        family=family,
+        project=f"{spec.name}-{index % 25}",
+        ident=f"{spec.name}-{index}-{rng.getrandbits(32):08x}",
+    )

@@ -1,0 +1,137 @@
+"""Torch and ONNX agree; a checkpoint becomes a model directory that prunes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("lightning")
+pytest.importorskip("onnxscript")
+
+from click.testing import CliRunner  # noqa: E402
+from hypothesis import HealthCheck, given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from linecls import exporting  # noqa: E402
+from linecls.artifact import Artifact  # noqa: E402
+from linecls.cli import main  # noqa: E402
+from linecls.encoding import EncodingConfig  # noqa: E402
+from linecls.errors import LineclsError  # noqa: E402
+from linecls.pruner import Pruner  # noqa: E402
+from linecls.records import Record, write_records  # noqa: E402
+
+TINY_BERT: dict[str, Any] = {
+    "model_type": "bert",
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 48,
+    "max_position_embeddings": 128,
+}
+
+
+def write_checkpoint(path: Path, backbone: Path, reading: str) -> Path:
+    from linecls.model.classifier import ClassifierConfig
+    from linecls.training.module import LineModule, LossConfig, OptimiserConfig
+
+    torch.manual_seed(3)
+    module = LineModule(
+        str(backbone),
+        EncodingConfig.from_dict(
+            {"reading": reading, "window_tokens": 64, "max_line_tokens": 24, "max_query_tokens": 16}
+        ),
+        ClassifierConfig(width=32, layers=2, heads=2),
+        OptimiserConfig(),
+        LossConfig(),
+        backbone_config=TINY_BERT,
+    )
+    for parameter in module.model.parameters():
+        if parameter.ndim == 1:
+            torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
+    torch.nn.init.normal_(module.model.head[-1].weight, std=0.2)
+    checkpoint: dict[str, Any] = {"state_dict": module.state_dict()}
+    module.on_save_checkpoint(checkpoint)
+    torch.save(checkpoint, path)
+    return path
+
+
+@pytest.fixture(scope="module", params=["apart", "joint"])
+def exported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer_path: Path
+) -> tuple[exporting.Checkpoint, Path]:
+    folder = tmp_path_factory.mktemp(f"export-{request.param}")
+    path = write_checkpoint(folder / "tiny.ckpt", tiny_tokenizer_path.parent, request.param)
+    checkpoint = exporting.load_checkpoint(path)
+    exporting.export(checkpoint, folder / "model", check_on=[("login", "a\nlogin failed\n\nb\n" * 9)])
+    return checkpoint, folder / "model"
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    query=st.text(max_size=80),
+    lines=st.lists(st.sampled_from(["", "login test", "cache key changed in src", "x" * 90, "é\x1b[31mred"])).filter(
+        lambda lines: any(lines)
+    ),
+)
+def test_torch_and_onnx_agree(exported: tuple[exporting.Checkpoint, Path], query: str, lines: list[str]) -> None:
+    checkpoint, directory = exported
+    graph = Artifact.load(directory).graph("fp32")
+    batches = exporting.example_batches(checkpoint.encoder, [(query, "\n".join(lines))])
+    assert exporting.parity(checkpoint.model, graph, batches) <= exporting.PARITY
+
+
+def test_exported_model_prunes_and_states_where_it_comes_from(exported: tuple[exporting.Checkpoint, Path]) -> None:
+    _, directory = exported
+    artifact = Artifact.load(directory)
+    assert artifact.files == {"int8": "model.onnx", "fp32": "model-fp32.onnx"}
+    assert artifact.provenance["classifier"]["width"] == 32
+    assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
+    observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
+    pruning = Pruner.from_pretrained(directory, device="cpu").prune("login test", observation, max_lines=3)
+    assert pruning.keep_logits.shape == (20,)
+    assert pruning.kept_lines <= 3
+
+
+def test_parity_sees_a_difference(exported: tuple[exporting.Checkpoint, Path]) -> None:
+    checkpoint, directory = exported
+    batches = list(exporting.example_batches(checkpoint.encoder, [("login", "login failed\nb\nc\n")]))
+    weight = checkpoint.model.residual_scale.bias
+    with torch.no_grad():
+        weight += 0.01
+    try:
+        worst = exporting.parity(checkpoint.model, Artifact.load(directory).graph("fp32"), batches)
+    finally:
+        with torch.no_grad():
+            weight -= 0.01
+    assert worst == pytest.approx(0.01, abs=1e-4)
+
+
+def test_command_exports_and_tunes(tmp_path: Path, tiny_tokenizer_path: Path) -> None:
+    checkpoint = write_checkpoint(tmp_path / "tiny.ckpt", tiny_tokenizer_path.parent, "apart")
+    output = "collected 12 items\nthe cache key changed\nlistening on port 8080\n" * 4
+    records = [
+        Record(query="cache key", tool_output=output, gold_spans=[(2, 2)]),
+        Record(query="which test fails", tool_output=output, gold_spans=[]),
+    ]
+    write_records(tmp_path / "dev.jsonl.gz", records)
+    target = tmp_path / "model"
+    arguments = ["export", str(checkpoint), "-o", str(target), "--variant", "int8"]
+    result = CliRunner().invoke(main, [*arguments, "--tune", str(tmp_path / "dev.jsonl.gz")])
+    assert result.exit_code == 0, result.output
+    artifact = Artifact.load(target)
+    assert artifact.default_operating_point == "f1"
+    assert set(artifact.operating_points) == {"f1", "recall"}
+    assert list(artifact.files) == ["int8"]
+
+
+def test_what_is_no_checkpoint_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ckpt"
+    broken.write_bytes(b"not a checkpoint")
+    with pytest.raises(LineclsError, match=r"broken\.ckpt is no checkpoint"):
+        exporting.load_checkpoint(broken)
+    with pytest.raises(LineclsError, match="cannot read the checkpoint"):
+        exporting.load_checkpoint(tmp_path / "absent.ckpt")
