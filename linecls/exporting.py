@@ -136,6 +136,7 @@ def export(
     name: str = "linecls",
     version: str = "0",
     operating_points: Mapping[str, OperatingPoint] | None = None,
+    default_operating_point: str = "default",
     provenance: Mapping[str, Any] | None = None,
     check_on: Sequence[tuple[str, str]] = (),
     card: str | None = None,
@@ -167,6 +168,7 @@ def export(
             graphs=graphs,
             tokenizer=tokenizer,
             operating_points=operating_points,
+            default_operating_point=default_operating_point,
             provenance={
                 **checkpoint.options,
                 **(provenance or {}),

@@ -67,11 +67,12 @@ def split_lines(text: str) -> list[str]:
 def scoring_text(line: str) -> str:
     """What the model reads of a line: no terminator, no terminal escapes, controls as spaces.
 
-    A carriage return inside a line (a progress bar) is a space here. Never used for output.
+    A carriage return inside a line (a progress bar) is a space here; spaces at the end stay. Never used for
+    output.
     """
-    body = line.rstrip("\r\n")
-    if body.isascii() and body.isprintable():  # nearly every line
-        return body
+    line = line.rstrip("\r\n")
+    if line.isascii() and line.isprintable():  # nearly every line
+        return line
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
-    return _CONTROLS.sub(" ", line).rstrip()
+    return _CONTROLS.sub(" ", line)

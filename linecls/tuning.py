@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # loss leaves logits uncalibrated; the others are absolute.
 _BIAS_QUANTILES = np.concatenate((np.linspace(0.80, 0.99, 39), np.linspace(0.991, 0.999, 9)))
 _SWITCH_COSTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
-_EMPTY_QUANTILES = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2)
+_EMPTY_QUANTILES = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 
 @dataclass(frozen=True)

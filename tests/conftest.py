@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine must not turn a slow example into a failure.
+settings.register_profile("linecls", deadline=None)
+settings.load_profile("linecls")
 
 SENTENCES = [
     "FAILED tests/test_login.py::test_session_expires - AssertionError: 401 != 200",

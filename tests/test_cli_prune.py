@@ -58,7 +58,7 @@ def test_a_file_is_read_like_a_pipe(prune, tmp_path):
     assert prune("login", "-", "--bias", "-1000").stdout_bytes == ODD
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=80), st.sampled_from(["-1000", "-1.0", "0.0"]))
 def test_any_bytes_give_whole_lines(prune, raw, bias):
     result = prune("login", "--bias", bias, raw=raw)

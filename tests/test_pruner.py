@@ -56,7 +56,7 @@ arbitrary_bytes = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     observation=arbitrary_bytes,
     query=st.sampled_from(["why does the login test fail", "", "\x00\ud800", "cache"]),

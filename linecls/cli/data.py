@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ def command() -> None:
     help="Record file whose projects must not be used.",
 )
 def build_command(
+    *,
     config: Path,
     output: Path,
     workers: int,
@@ -57,9 +59,7 @@ def build_command(
 
     overrides = {key: list(value) for key, value in (("sources", sources), ("repos", repos)) if value}
     plan = load_plan(config, exclude_records=list(exclude), overrides=overrides)
-    with click.progressbar(
-        length=len(plan.jobs), label="building", show_pos=True, file=click.get_text_stream("stderr")
-    ) as bar:
+    with click.progressbar(length=len(plan.jobs), label="building", show_pos=True, file=sys.stderr) as bar:
 
         def advance(job: Job, made: int) -> None:
             bar.label = f"{job.family} {job.part + 1}/{job.parts}" + ("" if made else " (kept)")
@@ -68,6 +68,6 @@ def build_command(
         figures = build(plan, output, workers=workers, progress=advance)
     recall = figures["bm25_recall_at_10"].get("all", 0.0)
     click.echo(
-        f"{output / plan.name}.jsonl.gz: {figures['records']} records over {figures['observations']} observations, "
-        f"{figures['negatives']} negatives, BM25 recall at 10 % {recall:.3f}"
+        f"{output / plan.name}.jsonl.gz: {figures['records']} records over {figures['observations']} "
+        f"observations, {figures['negatives']} negatives, BM25 recall at 10 % {recall:.3f}"
     )

@@ -2,8 +2,8 @@
 
 The output folder holds `shards/<family>-<part>-of-<parts>-<digest>.jsonl.gz`, one file for each finished part
 of a family, then `<name>.jsonl.gz` (all of them, without near-duplicates and the too easy ones) and its card
-`<name>.card.md` and `<name>.card.json`. The digest covers the seed and everything that the family was asked
-for, so a second run makes only what is missing or has changed.
+`<name>.card.md` and `<name>.card.json`. The digest covers this version, the seed and everything that the family was
+asked for, so a second run makes only what is missing or has changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from linecls import __version__
 from linecls.data import families, quality
 from linecls.errors import LineclsError, missing_extra
 from linecls.records import Record, iter_records, load_records, write_records
@@ -65,8 +66,9 @@ def load_plan(
     """Read a YAML configuration.
 
     Keys: `name` (of the output), `seed`, `exclude` (project names that must not be used), `bm25_drop` and
-    `bm25_most` (see `quality.without_easy`), `similarity` (above which observations are near-duplicates), and `families`: name -> `count`, `parts` and `options`. `~` and environment variables in
-    `sources` and `repos` of the options are expanded.
+    `bm25_most` (see `quality.without_easy`), `similarity` (above which observations are near-duplicates),
+    and `families`: name -> `count`, `parts` and `options`. `~` and environment variables in `sources` and
+    `repos` of the options are expanded.
 
     exclude_records: record files whose projects are excluded as well, so that nothing of a test set is built.
     overrides: options that replace those of every family (for instance `sources`).
@@ -123,7 +125,7 @@ def generate(job: Job) -> Iterator[Record]:
 
 
 def run_job(job: Job, folder: Path) -> int:
-    """Write a job's shard unless it is there; the number of records written. The shard appears whole or not at all."""
+    """Write a job's shard, whole or not at all, unless it is there; returns the number of records written."""
     target = folder / job.shard
     if target.exists():
         return 0
@@ -171,7 +173,7 @@ def build(
 
 
 def share_texts(records: list[Record]) -> list[Record]:
-    """The same records, those of one observation holding one string object (files hold a copy in each row)."""
+    """The same records, those of one observation holding one string object."""
     texts: dict[str, str] = {}
     for record in records:
         record.tool_output = texts.setdefault(record.tool_output, record.tool_output)

@@ -153,7 +153,9 @@ def _parse(diff: str) -> tuple[list[Hunk], set[str]]:
 
 
 def repositories(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Repository]:
-    """Clones under permissive licences, by project name. A folder called `repo` or `.git` is named by its parent.
+    """Clones under permissive licences, by project name.
+
+    A folder called `repo` or `.git` is named by its parent, and `owner+name` by the name.
 
     Raises LineclsError for a folder that git does not know.
     """
@@ -173,20 +175,27 @@ def repositories(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Repo
 
 
 _PREFIX = re.compile(
-    r"^(?:\[[^\]]*\]\s*|(?:fix|feat|feature|perf|refactor|bug|bugfix|enh|api|mnt|maint|rf|dev|core)(?:\([^)]*\))?!?:\s*|"
-    r"(?:FIX|ENH|BUG|API|EFF|PERF|FEA)\b:?\s*|(?:fixe[sd]|close[sd]|refs?|issue|ticket|gh-|bpo-)?\s*:?\s*#\d+\s*[:,.-]*\s*|[\w./]{2,25}: )",
+    r"^(?:\[[^\]]*\]\s*"
+    r"|(?:fix|feat|feature|perf|refactor|bug|bugfix|enh|api|mnt|maint|rf|dev|core)(?:\([^)]*\))?!?:\s*"
+    r"|(?:FIX|ENH|BUG|API|EFF|PERF|FEA)\b:?\s*"
+    r"|(?:fixe[sd]|close[sd]|refs?|issue|ticket|gh-|bpo-)?\s*:?\s*#\d+\s*[:,.-]*\s*"
+    r"|[\w./]{2,25}: )",
     re.IGNORECASE,
 )
 _SUFFIX = re.compile(
     r"\s*(?:\(?(?:(?:closes|fixes|refs|see|re|issue|pr|gh|bpo)[ -]*)?(?:#|GH-|gh-|bpo-)\d+\)?[.,;]*\s*)+$",
     re.IGNORECASE,
 )
+# Words of commits that change nothing one could ask about, or everything at once.
 _DULL = re.compile(
-    r"\b(merge|bump|release|version|typos?|lint\w*|format\w*|isort|black|ruff|flake8|mypy|pyright|type ?hints?|typing|annotat\w+|types?|docs?|"
-    r"docstrings?|documentation|readme|changelog|changes|news|dependabot|pre-commit|ci|travis|github|actions|tests?|testing|revert\w*|clean ?-?ups?|"
-    r"cleaning|pep ?-?8|pep257|whitespace|style|stylistic|spelling|grammar|comments?|copyright|license|authors|contributors|upgrade|update|wip|"
-    r"minor|misc|unused|imports?|refactor\w*|rename\w*|deprecat\w*|python ?[23]\S*|py[23]\S*|pypy|coverage|nit|review|feedback|suggestion\w*|codemod|pyupgrade|"
-    r"f-strings?|warnings?|simplif\w+|tweak\w*|pickle|doc|wording|link)\b",
+    r"\b(merge|bump|release|version|typos?|lint\w*|format\w*|isort|black|ruff|flake8|mypy|pyright"
+    r"|type ?hints?|typing|annotat\w+|types?|docs?|docstrings?|documentation|readme|changelog|changes|news"
+    r"|dependabot|pre-commit"
+    r"|ci|travis|github|actions|tests?|testing|revert\w*|clean ?-?ups?|cleaning|pep ?-?8|pep257"
+    r"|whitespace|style|stylistic|spelling|grammar|comments?|copyright|license|authors|contributors|upgrade"
+    r"|update|wip|minor|misc|unused|imports?|refactor\w*|rename\w*|deprecat\w*|python ?[23]\S*|py[23]\S*|pypy"
+    r"|coverage|nit|review|feedback|suggestion\w*|codemod|pyupgrade|f-strings?|warnings?|simplif\w+|tweak\w*"
+    r"|pickle|doc|wording|link)\b",
     re.IGNORECASE,
 )
 
@@ -222,8 +231,9 @@ def readable_body(body: str) -> list[str]:
 
 _MAIL = re.compile(r"<?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 _TRAILER = re.compile(
-    r"^(\s*(?:Author|Commit|Signed-off-by|Co-authored-by|Reviewed-by|Reported-by|Thanks-to|Acked-by|Tested-by):\s+)(.*)$",
-    re.I | re.M,
+    r"^(\s*(?:Author|Commit|Signed-off-by|Co-authored-by|Reviewed-by|Reported-by|Thanks-to|Acked-by|Tested-by)"
+    r":\s+)(.*)$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

@@ -18,7 +18,8 @@ _PERMISSIVE = re.compile(
 )
 _COPYLEFT = re.compile(r"GPL|GNU|Mozilla|MPL|Eclipse|EUPL|Proprietary", re.I)
 _NOT_SOURCE = re.compile(
-    r"(^|/)(tests?|testing|_vendor|vendor|vendored|_vendored|locale|migrations|examples?|benchmarks?|conftest\.py|.*_pb2\.py|test_[^/]*|typeshed)(/|$)"
+    r"(^|/)(tests?|testing|_vendor|vendor|vendored|_vendored|locale|migrations|examples?|benchmarks?"
+    r"|conftest\.py|.*_pb2\.py|test_[^/]*|typeshed)(/|$)"
 )
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a Python file that its author described, with the description: docstrings, comments, errors, options."""
+"""Pieces of a Python file that its author described: by docstring, comment, error message or help text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from linecls.observation import split_lines
 
 _NOT_COMMENT = re.compile(
-    r"todo|fixme|xxx|noqa|type:|pragma|pylint|mypy|fmt:|isort|flake8|!/|-\*-|coding[:=]|https?:|copyright|license|spdx|"
-    r"^[-=#*~_ ]*$|pep ?\d|issue|bug \d|nosec|>>>|deprecat|backward|compat|python ?[23]|py[23]|^(and|or|but|so|also|then|else|otherwise|\d|\()",
+    r"todo|fixme|xxx|noqa|type:|pragma|pylint|mypy|fmt:|isort|flake8|!/|-\*-|coding[:=]|https?:|copyright|license"
+    r"|spdx|^[-=#*~_ ]*$|pep ?\d|issue|bug \d|nosec|>>>|deprecat|backward|compat|python ?[23]|py[23]"
+    r"|^(and|or|but|so|also|then|else|otherwise|\d|\()",
     re.IGNORECASE,
 )
-
 
 Edit = tuple[int, int, int, int, str]  # first line, column, last line, column, replacement; lines from 0
 
@@ -156,7 +156,7 @@ def _comment_labels(
             continue
         if end - first == 1 and not compound and len(re.findall(r"[A-Za-z]{3,}", lines[first])) < 3 and i:
             continue
-        # A comment that opens a conditional block tells why one gets there: the condition belongs to the answer.
+        # A comment that opens a conditional block tells why one gets there: the condition is answer too.
         start = (
             header
             if i == 0
@@ -216,13 +216,14 @@ def _placeholder(node: ast.expr) -> str:
     return "{}"
 
 
-_HOLE = re.compile(r"""["'`(]?(?:%\(?\w*\)?[-+# 0-9.]*[srdifgxc]|\{[^{}]*\})["'`)]?""")
+_HOLE = re.compile(r"""["'`(]?(?:%(?:\(\w+\))?[-+#0-9.]*[srdifgxc](?![a-z])|\{[^{}]*\})["'`)]?""")
 
 
 def message_handle(text: str) -> str | None:
     """An error message with its placeholders taken out; None when nothing readable is left."""
     text = re.split(
-        r"(?<=[a-z}'\"])[.!?;](?:\s|$)|\n|, (?:got|but got|not|was|received|found)\b|: *(?:%|\{)|[.,;]? ?(?:did you mean|please|see|use|try|consider)\b",
+        r"(?<=[a-z}'\"])[.!?;](?:\s|$)|\n|, (?:got|but got|not|was|received|found)\b|: *(?:%|\{)"
+        r"|[.,;]? ?(?:did you mean|please|see|use|try|consider)\b",
         text.strip(),
         flags=re.I,
     )[0]

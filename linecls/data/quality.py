@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linecls.data.rephrase import words_of
+from linecls.data.vocabulary import words_of
 from linecls.observation import split_lines
 from linecls.records import Record
 from linecls.spans import to_mask
@@ -67,7 +68,7 @@ class MinHash:
 def observation_shingles(text: str) -> set[str]:
     """Pairs of neighbouring non-blank lines, digits masked: outputs that differ in numbers only are alike."""
     lines = [re.sub(r"\d+", "0", line.strip()) for line in text.split("\n") if line.strip()]
-    return {f"{a}\n{b}" for a, b in zip(lines, lines[1:], strict=False)} or set(lines)
+    return {f"{a}\n{b}" for a, b in pairwise(lines)} or set(lines)
 
 
 def label_shingles(record: Record) -> set[str]:
@@ -75,7 +76,7 @@ def label_shingles(record: Record) -> set[str]:
     lines = split_lines(record.tool_output)
     gold = "".join(lines[n] for span in record.gold_spans for n in range(span.start_line - 1, span.end_line))
     words = [word.lower() for word in _WORD.findall(f"{record.query}\n{gold}")]
-    return {f"{a} {b}" for a, b in zip(words, words[1:], strict=False)}
+    return {f"{a} {b}" for a, b in pairwise(words)}
 
 
 def by_observation(records: Iterable[Record]) -> list[list[Record]]:
@@ -118,7 +119,7 @@ class LineIndex:
         lengths = np.array([sum(c.values()) for c in counts], dtype=np.float64)
         self.total_lines = len(counts)
         self._k1 = k1
-        self._norm = k1 * (1 - b + b * lengths / (lengths.mean() or 1.0)) if len(counts) else lengths
+        self._norm = k1 * (1 - b + b * lengths / (lengths.mean() or 1.0)) if counts else lengths
         self._postings: dict[str, list[tuple[int, int]]] = {}
         for i, count in enumerate(counts):
             for token, n in count.items():
@@ -170,8 +171,8 @@ def without_easy(
     """Records without those that plain word matching answers too often.
 
     drop: share that goes of the records whose answer holds the line that BM25 ranks first.
-    most: of what is left, BM25's mean recall at 10 % of the lines for each tool type; found ones go, by chance, until
-        it is met.
+    most: of what is left, BM25's mean recall at 10 % of the lines for each tool type; found ones go, by
+        chance, until it is met.
     """
     pairs = [
         (r, o)

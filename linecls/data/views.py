@@ -7,16 +7,17 @@ others, so that a missing docstring is no sign of an answer) are taken out of th
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from linecls.data.families import SOURCE
 from linecls.data.python_labels import Label
 from linecls.data.rephrase import content_stems, overlap, rephrase, stems
 from linecls.records import Record
-from linecls.spans import Span, from_mask
+from linecls.spans import Span, merge
 
 Asked = tuple[Label, str]  # a label and its query
+Answered = tuple[str, str, list[Span]]  # rule, query and gold
 
 
 @dataclass(frozen=True)
@@ -30,27 +31,30 @@ class Origin:
     licence: str
     path: str
 
-    def record(
-        self,
-        name: str,
-        number: int,
-        tool_type: str,
-        command: str,
-        text: str,
-        query: str,
-        rule: str,
-        spans: Sequence[Span],
-    ) -> Record:
-        """A canonical record of an observation called `name`."""
-        return Record(
-            instance_id=f"{self.family}-{self.project}-{name}#{number}", source=SOURCE, tool_type=tool_type, query=query,
-            background_task="", tool_output=text, gold_spans=[(s.start_line, s.end_line) for s in spans],  # pyright: ignore[reportArgumentType]
-            is_irrelevant=not spans, command=command,
-            extra={
-                "project": self.project, "family": self.family, "rule": rule, "package": self.package,
-                "version": self.version, "licence": self.licence,
-            },
-        )  # fmt: skip
+    def records(
+        self, name: str, tool_type: str, command: str, text: str, labels: Iterable[Answered]
+    ) -> list[Record]:
+        """The canonical records of an observation called `name`."""
+        return [
+            Record(
+                instance_id=f"{self.family}-{self.project}-{name}#{number}",
+                source=SOURCE,
+                tool_type=tool_type,
+                query=query,
+                tool_output=text,
+                gold_spans=spans,
+                command=command,
+                extra={
+                    "project": self.project,
+                    "family": self.family,
+                    "rule": rule,
+                    "package": self.package,
+                    "version": self.version,
+                    "licence": self.licence,
+                },
+            )
+            for number, (rule, query, spans) in enumerate(labels)
+        ]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,29 @@ class Shape:
 
 
 @dataclass
+class Bench:
+    """What the observations of one project share.
+
+    foreign: (path, query) of what has been asked so far; a query about one file is a hard negative for
+        another.
+    """
+
+    rng: random.Random
+    shape: Shape
+    foreign: list[tuple[str, str]] = field(default_factory=list)
+
+    def count(self, expected: float) -> int:
+        """A whole number with that expectation."""
+        return int(expected) + (self.rng.random() < expected - int(expected))
+
+    def take_foreign(self, usable: list[tuple[str, str]]) -> str:
+        """One of the usable queries, which is not used again."""
+        choice = usable.pop(self.rng.randrange(len(usable)))
+        self.foreign.remove(choice)
+        return choice[1]
+
+
+@dataclass
 class _View:
     lines: list[str]
     origin: list[int]  # which line of the file each one was, from 0
@@ -72,7 +99,7 @@ class _View:
 def edited(
     lines: list[str], chosen: Sequence[int], labels: Sequence[Label], extra_drops: Sequence[range] = ()
 ) -> _View:
-    """The chosen lines (numbers from 0) of a file without the handles of the labels and without `extra_drops`."""
+    """The chosen lines (numbers from 0) of a file, without the labels' handles and without `extra_drops`."""
     texts = {n: lines[n] for n in chosen}
     gone: set[int] = set()
     for label in labels:
@@ -88,14 +115,14 @@ def edited(
 
 
 def windows(total: int, rng: random.Random, shape: Shape, most: int) -> list[range]:
-    """Up to `most` ranges of a file of `total` lines that do not overlap; the whole file when it is short enough."""
+    """Up to `most` disjoint ranges of a file of `total` lines; the whole file when it is short enough."""
     if total <= shape.high:
         return [range(0, total)] if total >= shape.low else []
     found, start = [], rng.randrange(0, 60)
     while start + shape.low < total:
         stop = min(total, start + int(shape.low * (shape.high / shape.low) ** rng.uniform(0.35, 1.0)))
         if rng.random() < 0.6:  # people ask for round numbers
-            start, stop = start // 10 * 10, min(total, stop // 10 * 10)
+            start, stop = -(-start // 10) * 10, stop // 10 * 10
         if stop - start >= shape.low:
             found.append(range(start, stop))
         start = max(stop, start + 1) + rng.randrange(0, 40)
@@ -159,7 +186,7 @@ _WEIGHT = {"docstring": 1.0, "comment": 1.2, "error": 1.8, "option": 0.5}
 def _candidates(
     labels: list[Label], most: int, rng: random.Random, taken: Sequence[Label] = ()
 ) -> list[Label]:
-    """Labels that do not overlap each other nor those taken; those with few and with very many lines come last."""
+    """Labels that overlap neither each other nor those taken; answers of one or very many lines come last."""
 
     def weight(label: Label) -> float:
         size = len(label.answer)
@@ -176,30 +203,27 @@ def _candidates(
     return chosen
 
 
+def _within(label: Label, window: range) -> bool:
+    first = label.drop.start if label.drop else label.answer.start
+    return first >= window.start and label.answer.stop <= window.stop
+
+
 def observe(
     origin: Origin,
     name: str,
     lines: list[str],
     labels: list[Label],
+    bench: Bench,
+    *,
     window: range,
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
     given: Sequence[Asked] = (),
 ) -> list[Record]:
     """Records of one view of a file: `given` labels first, then others up to `shape.labels`, then negatives.
 
-    foreign: (path, query) of other files of the project; one that is used as a negative is taken out, and the
-        queries that are answered here are put in.
     Returns an empty list when fewer than two labels (one if any is given) come of it.
     """
-    inside = [
-        x
-        for x in labels
-        if x.answer.start >= window.start
-        and x.answer.stop <= window.stop
-        and (not x.drop or x.drop.start >= window.start)
-    ]
+    rng, shape, least = bench.rng, bench.shape, 1 if given else 2
+    inside = [label for label in labels if _within(label, window)]
     asked: list[Asked] = list(given)
     for label in _candidates(inside, shape.labels * 3, rng, [x for x, _ in given]):
         if len(asked) > shape.labels:
@@ -207,67 +231,61 @@ def observe(
         query = ask(label, lines, rng)
         if query and query not in {q for _, q in asked}:
             asked.append((label, query))
-    if len(asked) < (1 if given else 2):
+    if len(asked) < least:
         return []
-    cut, absent = _negatives(origin, asked, [lines[n] for n in window], rng, shape, foreign, len(given))
+    cut, absent = _negatives(origin.path, asked, [lines[n] for n in window], bench, len(given))
     asked = asked[: shape.labels]
-    drops = [range(x.drop.start if x.drop else x.answer.start, x.answer.stop) for x in cut]
-    sparing = rng.random() < 0.4
-    chosen = {id(x) for x, _ in asked}
-    for label in inside:
-        if label.drop and id(label) not in chosen and (not sparing or rng.random() < 0.5):
-            drops.append(label.drop)
-    view = edited(lines, list(window), [x for x, _ in asked], drops)
+    removed = [range(x.drop.start if x.drop else x.answer.start, x.answer.stop) for x in cut]
+    stripped = [label for label, _ in asked]
+    view = edited(lines, window, [*stripped, *_also_stripped(inside, stripped, rng)], removed)
     if len(view.lines) < 0.8 * shape.low or sum(bool(line.strip()) for line in view.lines) < 20:
         return []
-    text, command = present(view.lines, origin.path, window, len(lines), rng)
     place = {n: i for i, n in enumerate(view.origin)}
-    found: list[tuple[str, str, list[Span]]] = []
+    found: list[Answered] = []
     for label, query in asked:
-        mask = [False] * len(view.lines)
         kept = [place[n] for n in label.answer if n in place]
         while kept and not view.lines[kept[-1]].strip():
             kept.pop()
         if kept and len(kept) <= 20:
-            for i in kept:
-                mask[i] = True
-            found.append((label.rule, query, from_mask(mask)))
-            foreign.append((origin.path, query))
-    if len(found) < (1 if given else 2):
+            found.append((label.rule, query, merge((i + 1, i + 1) for i in kept)))
+            bench.foreign.append((origin.path, query))
+    if len(found) < least:
         return []
     found += [(rule, query, []) for rule, query in absent if not may_be_answered(query, view.lines)]
-    return [
-        origin.record(name, i, "read_file", command, text, query, rule, spans)
-        for i, (rule, query, spans) in enumerate(found)
-    ]
+    text, command = present(view.lines, origin.path, window, len(lines), rng)
+    return origin.records(name, "read_file", command, text, found)
+
+
+def _also_stripped(inside: list[Label], asked: list[Label], rng: random.Random) -> list[Label]:
+    """Labels that lose their handle too, so that a bare function or error is no sign of an answer."""
+    share = rng.choice([0.5, 1.0, 1.0])
+    busy = {n for label in asked for edit in label.edits for n in range(edit[0], edit[2] + 1)}
+    chosen = {id(label) for label in asked}
+    also = []
+    for label in inside:
+        touched = {n for edit in label.edits for n in range(edit[0], edit[2] + 1)}
+        if id(label) not in chosen and not touched & busy and rng.random() < share:
+            also.append(label)
+            busy |= touched
+    return also
 
 
 def _negatives(
-    origin: Origin,
-    asked: list[Asked],
-    shown: list[str],
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
-    given: int,
+    path: str, asked: list[Asked], shown: list[str], bench: Bench, given: int
 ) -> tuple[list[Label], list[tuple[str, str]]]:
     """Labels whose answer is to be cut out (taken from `asked`), and (rule, query) of all negatives."""
-    expected = (
-        1.35 * shape.negatives * min(len(asked), shape.labels)
-    )  # about a quarter proves answerable after all
-    count = int(expected) + (rng.random() < expected - int(expected))
+    # About a quarter of them prove answerable after all.
+    count = bench.count(1.35 * bench.shape.negatives * min(len(asked), bench.shape.labels))
     words = stems("".join(shown))
-    usable = [f for f in foreign if f[0] != origin.path and len(content_stems(f[1]) & words) >= 2]
+    usable = [f for f in bench.foreign if f[0] != path and len(content_stems(f[1]) & words) >= 2]
     cut: list[Label] = []
     absent: list[tuple[str, str]] = []
     for _ in range(count):
         cuttable = [a for a in asked[given:] if a[0].cuttable and len(a[0].answer) <= 12]
-        if usable and (rng.random() < 0.6 or not cuttable):
-            choice = usable.pop(rng.randrange(len(usable)))
-            foreign.remove(choice)
-            absent.append(("other_file", choice[1]))
+        if usable and (bench.rng.random() < 0.6 or not cuttable):
+            absent.append(("other_file", bench.take_foreign(usable)))
         elif cuttable and len(asked) > 2:
-            pair = rng.choice(cuttable)
+            pair = bench.rng.choice(cuttable)
             asked.remove(pair)
             cut.append(pair[0])
             absent.append(("cut_out", pair[1]))

@@ -1,10 +1,10 @@
 """Two engines for tool outputs: tables whose odd rows are asked for, and documents made of blocks."""
 
-# ruff: noqa: E501
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from linecls.data.families import _toolkit as kit
@@ -29,6 +29,7 @@ class Sheet:
     alike: list[set[str]]
     gap: int = 3
     top: str = ""
+    who: tuple[str, ...] = ()  # queries about an ordinary row, with a slot whose value no other row has
 
 
 @dataclass
@@ -76,7 +77,7 @@ def _ask(
         queries = [
             q
             for q in kind.queries
-            if all(n in slots or n.removesuffix("_p") in slots for n in kit._SLOT.findall(q))
+            if all(n in slots or n.removesuffix("_p") in slots for n in kit.slot_names(q))
         ]
         if count[kind.name] > 1:
             queries = [q for q in queries if "{" in q]
@@ -91,16 +92,9 @@ def _ask(
         absent = _absent(rng, kinds, [k for _, k, _ in placed], alike)
         if absent is not None:
             slots = Slots(rng, kit.VOCABULARIES)
-            try:
-                labels.append(
-                    Label(
-                        kit.vary(rng, slots.fill(rng.choice(absent.queries))),
-                        None,
-                        f"{rule}_absent_{absent.name}",
-                    )
-                )
-            except KeyError:
-                pass
+            with suppress(KeyError):  # a query whose slot only the printed text would settle
+                query = slots.fill(rng.choice(absent.queries))
+                labels.append(Label(kit.vary(rng, query), None, f"{rule}_absent_{absent.name}"))
     return labels
 
 
@@ -135,10 +129,11 @@ def sheet(rng: random.Random, spec: Sheet, index: int, family: str) -> Iterator[
     """Records of one table."""
     chosen = _choose(rng, spec.odd, rng.randint(3, 8))
     taken: set[str] = set()
-    rows: list[tuple[str, list[str]]] = [
-        ("", _cells(Slots(rng, kit.VOCABULARIES).fill(rng.choice(spec.usual))))
-        for _ in range(rng.randint(28, 150))
-    ]
+    rows: list[tuple[str, list[str]]] = []
+    ordinary: dict[str, Slots] = {}
+    for number in range(rng.randint(28, 150)):
+        ordinary[f"r{number}"] = slots = Slots(rng, kit.VOCABULARIES)
+        rows.append((f"r{number}", _cells(slots.fill(rng.choice(spec.usual)))))
     placed = []
     for number, kind in enumerate(chosen):
         slots = Slots(rng, kit.VOCABULARIES, taken=taken)
@@ -153,6 +148,14 @@ def sheet(rng: random.Random, spec: Sheet, index: int, family: str) -> Iterator[
     for (key, _), text in zip(rows, texts[1:], strict=True):
         page.say(text, key=key or None)
     labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
+    candidates = list(ordinary.items())
+    rng.shuffle(candidates)
+    for key, slots in candidates if spec.who else []:
+        query = rng.choice(spec.who)
+        values = [slots.get(name.removesuffix("_p"), "") for name in kit.slot_names(query)]
+        if all(value and sum(value in text for text in texts) == 1 for value in values):
+            labels.append(Label(kit.vary(rng, slots.fill(query)), key, f"{spec.name}_ordinary"))
+            break
     yield from kit.records(
         page,
         labels,
@@ -185,11 +188,9 @@ def paper(rng: random.Random, spec: Paper, index: int, family: str) -> Iterator[
         placed.append((f"k{number}", kind, slots))
     page = Page()
     head = Slots(rng, kit.VOCABULARIES)
-    step = 0
     for line in spec.head:
         page.say(head.fill(line))
-    for key, lines in plan:
-        step += 1
+    for step, (key, lines) in enumerate(plan, 1):
         for line in lines:
             page.say((spec.prefix(rng, step, len(page.lines)) if spec.prefix else "") + line, key=key or None)
         if spec.blank:

@@ -9,19 +9,27 @@ A catalogue is plain text, one entry per kind of incident:
     ? text                a query that the entry answers; `{slot_p}` is the slot in other words
 """
 
-# ruff: noqa: E501
 from __future__ import annotations
 
+import os
 import random
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from linecls.data.families import SOURCE
 from linecls.records import Record
 from linecls.spans import Span, merge
+
+MANY = 1_000_000  # observations of a family when its options name no limit: the builder stops reading
+
+
+def catalogue_text(name: str) -> str:
+    """Text of a catalogue that ships with the families."""
+    return (files(__package__) / "catalogues" / f"{name}.txt").read_text("utf-8")
 
 
 @dataclass
@@ -73,7 +81,7 @@ def parse_vocabulary(text: str) -> list[tuple[str, list[str]]]:
     """Lines `identifier = paraphrase; paraphrase` to pairs of identifier and paraphrases."""
     entries = []
     for raw in text.strip().splitlines():
-        name, _, rest = raw.partition(" = ")
+        name, _, rest = raw.partition(" =")
         entries.append((name.strip(), [part.strip() for part in rest.split(";") if part.strip()]))
     return entries
 
@@ -81,8 +89,13 @@ def parse_vocabulary(text: str) -> list[tuple[str, list[str]]]:
 class Slots(dict[str, str]):
     """Values for one incident: each slot is drawn once, on first use, from a vocabulary or a number maker."""
 
-    def __init__(self, rng: random.Random, vocabularies: Mapping[str, Sequence[tuple[str, list[str]]]],
-                 fixed: Mapping[str, str] | None = None, taken: set[str] | None = None) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        vocabularies: Mapping[str, Sequence[tuple[str, list[str]]]],
+        fixed: Mapping[str, str] | None = None,
+        taken: set[str] | None = None,
+    ) -> None:
         super().__init__(fixed or {})
         self._rng = rng
         self._vocabularies = vocabularies
@@ -118,11 +131,14 @@ _SLOT = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 _ARTICLES = re.compile(r"\b([Tt])he (?:the|a|an|what|where|one's) ")
 
 
-_WORDS = """amber birch cedar delta ember fjord gamma harbor iris juniper kilo linden maple nova onyx pine quartz river slate tundra umber violet
-willow xenon yarrow zephyr acorn basalt candle dapple easel falcon garnet hazel indigo jasper kestrel larch marble nectar opal pebble quill raven
-saffron thistle ultra velvet walnut yonder zinnia anchor beetle copper drift engine fennel gravel hollow island jungle kernel ladder meadow needle
-orbit pepper quiver ribbon signal timber urchin valley window yellow zodiac atlas bronze cactus dolphin echo flint ginger helium ivory jade koala
-lemon mango nickel otter puzzle quest rocket silver tiger union vortex wagon yacht zebra""".split()
+_WORDS = tuple(
+    ["amber", "birch", "cedar", "delta", "ember", "fjord", "gamma", "harbor", "iris", "juniper", "kilo", "linden", "maple", "nova", "onyx", "pine", "quartz", "river", "slate", "tundra", "umber", "violet", "willow", "xenon", "yarrow", "zephyr", "acorn", "basalt", "candle", "dapple", "easel", "falcon", "garnet", "hazel", "indigo", "jasper", "kestrel", "larch", "marble", "nectar", "opal", "pebble", "quill", "raven", "saffron", "thistle", "ultra", "velvet", "walnut", "yonder", "zinnia", "anchor", "beetle", "copper", "drift", "engine", "fennel", "gravel", "hollow", "island", "jungle", "kernel", "ladder", "meadow", "needle", "orbit", "pepper", "quiver", "ribbon", "signal", "timber", "urchin", "valley", "window", "yellow", "zodiac", "atlas", "bronze", "cactus", "dolphin", "echo", "flint", "ginger", "helium", "ivory", "jade", "koala", "lemon", "mango", "nickel", "otter", "puzzle", "quest", "rocket", "silver", "tiger", "union", "vortex", "wagon", "yacht", "zebra"]
+)
+
+
+def slot_names(text: str) -> list[str]:
+    """Names of the `{slot}`s of a text."""
+    return _SLOT.findall(text)
 
 
 def _hex(n: int) -> Callable[[random.Random], str]:
@@ -144,8 +160,12 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "high": lambda r: str(r.randint(91, 99)),
     "float": lambda r: f"{r.uniform(0.1, 99):.2f}",
     "ip": lambda r: f"10.{r.randint(0, 63)}.{r.randint(0, 255)}.{r.randint(2, 250)}",
-    "wan": lambda r: f"{r.choice([198, 203])}.{r.choice([51, 18])}.{r.choice([100, 113])}.{r.randint(2, 250)}",
-    "port": lambda r: str(r.choice([5432, 6379, 8080, 8443, 9092, 9200, 5672, 3306, 27017, 50051, 4317, 7700])),
+    "wan": lambda r: (
+        f"{r.choice([198, 203])}.{r.choice([51, 18])}.{r.choice([100, 113])}.{r.randint(2, 250)}"
+    ),
+    "port": lambda r: str(
+        r.choice([5432, 6379, 8080, 8443, 9092, 9200, 5672, 3306, 27017, 50051, 4317, 7700])
+    ),
     "eport": lambda r: str(r.randint(32768, 60999)),
     "pid": lambda r: str(r.randint(300, 32000)),
     "hex": _hex(8),
@@ -163,17 +183,61 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "letter": lambda r: r.choice(string.ascii_lowercase),
 }
 
-_LEADS = ("I want to know: ", "For the incident report: ", "Debugging: ", "Please check: ", "Need this for the ticket: ", "Quick question: ", "Before I change anything: ")
-_WRAPS = ("Show {q}.", "Find {q}.", "Where is {q}?", "Show me {q}", "I am looking for {q}.", "Locate {q}.", "Which lines are about {q}?", "Give me {q} and nothing else.", "Point me to {q}.", "{q}: exact lines", "Is there {q}?", "Extract {q}.")
+_LEADS = (
+    "I want to know: ",
+    "For the incident report: ",
+    "Debugging: ",
+    "Please check: ",
+    "Need this for the ticket: ",
+    "Quick question: ",
+    "Before I change anything: ",
+)
+_WRAPS = (
+    "Show {q}.",
+    "Find {q}.",
+    "Where is {q}?",
+    "Show me {q}",
+    "I am looking for {q}.",
+    "Locate {q}.",
+    "Which lines are about {q}?",
+    "Give me {q} and nothing else.",
+    "Point me to {q}.",
+    "{q}: exact lines",
+    "Is there {q}?",
+    "Extract {q}.",
+)
+
+
+def program(options: Mapping[str, Any], name: str, fallback: str = "") -> str:
+    """A path from the options with `~` and environment variables filled in; `fallback` when unset or unknown."""
+    path = os.path.expanduser(os.path.expandvars(str(options.get(name) or "")))
+    return path if path and "$" not in path else fallback
 
 
 def vary(rng: random.Random, query: str) -> str:
     """A query in one of several registers: a phrase becomes a command or stays terse, a question may lose its mark."""
-    first = query.split()[0]
-    if query[-1] not in "?." and query[0].islower() and len(query) < 75 and not set(query) & set(":,;") and first not in _QUESTION and rng.random() < 0.5:
+    first = query.split(maxsplit=1)[0]
+    if (
+        query[-1] not in "?."
+        and query[0].islower()
+        and len(query) < 75
+        and not set(query) & set(":,;")
+        and first not in _QUESTION
+        and rng.random() < 0.5
+    ):
         if set(query.split()[1:]) & _VERBS:
-            return rng.choice(_WRAPS).format(q="the place where " + query).replace("about the place where", "about how")
-        return rng.choice(_WRAPS).format(q=query if first in ("the", "a", "an", "evidence", "signs") else "the entry about " + query).replace("about the entry about", "about")
+            return (
+                rng.choice(_WRAPS)
+                .format(q="the place where " + query)
+                .replace("about the place where", "about how")
+            )
+        return (
+            rng.choice(_WRAPS)
+            .format(
+                q=query if first in ("the", "a", "an", "evidence", "signs") else "the entry about " + query
+            )
+            .replace("about the entry about", "about")
+        )
     roll = rng.random()
     if roll < 0.08 and query.endswith("?"):
         return query[:-1]
@@ -189,12 +253,18 @@ def vary(rng: random.Random, query: str) -> str:
 
 
 _QUESTION = {"which", "who", "what", "where", "how", "why", "nobody", "did", "is", "was", "does", "not", "no"}
-_VERBS = set("""is are was were be been could would should may might must can cannot did does do has have had gave gives give goes go lets let changes change comes come came
-broke breaks break stays stay stops stop went runs run makes make needs need wants want fails fail hangs keeps keep becomes become asks ask says say uses use gets get looks depends
-exists differs differ arose happened knows notices shows misses waits wait holds stumbled lost promised receives violated violates refused refuses leaks lacks reads takes ends end
-hit hits cuts appears belongs stood stands fits fit fall falls grew outlives fills blows yields alters writes adds marks returns sees""".split())
+_VERBS = set(
+    ["is", "are", "was", "were", "be", "been", "could", "would", "should", "may", "might", "must", "can", "cannot", "did", "does", "do", "has", "have", "had", "gave", "gives", "give", "goes", "go", "lets", "let", "changes", "change", "comes", "come", "came", "broke", "breaks", "break", "stays", "stay", "stops", "stop", "went", "run", "makes", "make", "needs", "need", "wants", "want", "fails", "fail", "hangs", "keeps", "keep", "becomes", "become", "asks", "ask", "says", "say", "uses", "use", "gets", "get", "looks", "depends", "exists", "differs", "differ", "arose", "happened", "knows", "notices", "shows", "misses", "waits", "wait", "holds", "stumbled", "lost", "promised", "receives", "violated", "violates", "refused", "refuses", "leaks", "lacks", "reads", "takes", "ends", "cuts", "appears", "belongs", "stood", "stands", "fits", "fit", "fall", "falls", "grew", "outlives", "fills", "blows", "yields", "alters", "writes", "adds", "marks", "sees"]
+)
 _PIECES = re.compile(r"[A-Za-z][A-Za-z'-]*(?: [A-Za-z][A-Za-z'-]*){1,3}")
-_QUOTES = ("Show the line with '{q}'.", "{q}", "Find '{q}'.", "Where does it say {q}?", "the '{q}' message", "Find the {q} entry.")
+_QUOTES = (
+    "Show the line with '{q}'.",
+    "{q}",
+    "Find '{q}'.",
+    "Where does it say {q}?",
+    "the '{q}' message",
+    "Find the {q} entry.",
+)
 
 
 def lexical(rng: random.Random, page: Page, key: str) -> Label | None:
@@ -255,8 +325,17 @@ class Label:
 
 
 def records(
-    page: Page, labels: Iterable[Label], *, tool_type: str, command: str, family: str, project: str, ident: str,
-    package: str = "", version: str = "", licence: str = "Apache-2.0",
+    page: Page,
+    labels: Iterable[Label],
+    *,
+    tool_type: str,
+    command: str,
+    family: str,
+    project: str,
+    ident: str,
+    package: str = "",
+    version: str = "",
+    licence: str = "Apache-2.0",
 ) -> Iterator[Record]:
     """One record per label; a positive whose evidence is missing or too large a share is left out."""
     text = page.text()
@@ -271,11 +350,24 @@ def records(
         size = sum(len(s) for s in spans)
         if label.key is not None and (not spans or size > max(45, 0.4 * total) or size > 0.6 * total):
             continue
-        extra: dict[str, Any] = {"family": family, "rule": label.rule, "project": project, "package": package,
-                                 "version": version, "licence": licence}
+        extra: dict[str, Any] = {
+            "family": family,
+            "rule": label.rule,
+            "project": project,
+            "package": package,
+            "version": version,
+            "licence": licence,
+        }
         yield Record(
-            instance_id=f"{ident}#{kept}", source=SOURCE, tool_type=tool_type, query=label.query,
-            background_task="", tool_output=text, gold_spans=spans, is_irrelevant=not spans, command=command,
+            instance_id=f"{ident}#{kept}",
+            source=SOURCE,
+            tool_type=tool_type,
+            query=label.query,
+            background_task="",
+            tool_output=text,
+            gold_spans=spans,
+            is_irrelevant=not spans,
+            command=command,
             extra=extra,
         )
         kept += 1
@@ -283,161 +375,31 @@ def records(
 
 # Vocabularies: identifier = other words for it.
 VOCABULARIES: dict[str, list[tuple[str, list[str]]]] = {
-    "svc": parse_vocabulary("""
-ledger-api = the bookkeeping service; the accounting backend
-checkout = the service that completes purchases; the till
-inventory = the stock keeper; the component that counts goods
-mailer = the component that sends e-mail; the outgoing post
-search-indexer = the component that makes documents findable; the full-text feeder
-thumbnailer = the image shrinker; the preview generator
-auth-gateway = the login front; the service that checks identities
-notifier = the push message sender; the component that alerts users
-scheduler = the component that starts timed work; the planner of jobs
-report-builder = the component that assembles monthly summaries; the statement writer
-pricing = the tariff calculator; the component that works out what things cost
-geo-lookup = the place finder; the address resolver
-media-encoder = the video converter; the transcoder
-webhook-relay = the forwarder of callbacks; the component that passes on partner events
-session-store = the keeper of logged-in states; the visitor state holder
-recommendations = the suggestion engine; the part that proposes what to buy next
-fraud-check = the payment risk scorer; the component that looks for swindlers
-audit-trail = the recorder of who did what; the compliance log writer
-crm-sync = the customer data bridge; the job that copies contacts from sales
-warehouse-etl = the analytics loader; the nightly data pipeline
-feature-flags = the switchboard for experiments; the toggle service
-profile-api = the user data backend; the service for personal pages
-booking = the reservation service; the part that hands out seats
-fleet-tracker = the vehicle position service; the thing that follows trucks
-meter-ingest = the sensor reading intake; the collector of measurements
-chat-backend = the messaging server; the conversation service
-subscriptions = the recurring plan manager; the component for renewals
-tax-service = the VAT calculator; the levy computation
-label-printer = the component that prints shipping stickers; the sticker maker
-backup-agent = the component that copies data away for safety; the safekeeping job
-cdn-purger = the component that empties edge caches; the edge invalidator
-ocr-worker = the text recogniser; the scan reader
-translation = the localisation backend; the language service
-quota-keeper = the limiter of usage; the allowance service
-newsletter = the bulk mailing; the campaign sender
-import-worker = the loader of partner files; the feed reader
-shop-frontend = the store's web page server; the storefront
-voucher-service = the coupon backend; the gift code service
-payroll = the wage calculation; the salary job
-loyalty-points = the bonus programme; the reward counter
-"""),
-    "table": parse_vocabulary("""
-orders = purchases; what customers bought
-invoice_lines = the positions of bills; the bill items
-shipments = parcels on the way; deliveries
-customers = the clients; the buyers
-stock_moves = changes in the warehouse; goods movements
-payments = money received; the transactions with banks
-sessions = the visitor states; the logins
-refresh_tokens = long-lived credentials; renewal secrets
-audit_events = the record of actions; the compliance trail
-price_list = the tariffs; the catalogue prices
-coupons = discount codes; vouchers
-reviews = the ratings; what buyers wrote
-employees = staff; the people on the payroll
-bookings = reservations; held seats
-devices = registered hardware; the gadgets
-sensor_readings = the measurements; telemetry values
-subscriptions = recurring plans; the running contracts
-messages = the conversations; chat entries
-attachments = uploaded files; the enclosed documents
-tax_rates = levies; VAT percentages
-addresses = where people live; the places to deliver to
-jobs = queued work; background tasks
-locations = the sites; branches
-translations = the localised texts; language strings
-"""),
-    "queue": parse_vocabulary("""
-mail.outgoing = letters to be sent; outbound post
-orders.created = fresh purchases; newly placed orders
-images.resize = pictures waiting to be shrunk; picture work
-billing.retry = charges to try again; payments to be repeated
-telemetry.raw = unprocessed measurements; sensor data
-search.reindex = documents to be indexed again; index refreshes
-exports.csv = spreadsheets to be written; table dumps
-audit.events = compliance entries; records of actions
-sms.send = text messages for phones; short messages
-returns.inbound = goods coming back; items sent back
-"""),
-    "job": parse_vocabulary("""
-nightly_reconcile = the comparison of books after midnight; the nightly matching of accounts
-purge_expired = the deletion of outdated entries; the clean-up of old records
-refresh_rates = the update of currency tables; the exchange rate fetch
-send_digest = the daily summary mail; the once-a-day overview letter
-rebuild_index = the search re-creation; renewing the full-text index
-rotate_keys = the exchange of secrets; the key renewal
-sync_catalogue = the product list comparison; copying articles from the supplier
-close_month = the end-of-month booking; the period closing
-vacuum_cache = the emptying of temporary storage; the cache sweep
-import_prices = the supplier tariff load; reading new prices
-archive_logs = moving old protocols to cold storage; packing away old logs
-poll_carriers = asking parcel companies for news; the delivery status query
-score_leads = rating prospects; the ranking of potential clients
-export_gdpr = handing out personal data on request; the data subject export
-warm_cache = filling the cache ahead of time; preloading pages
-"""),
-    "host": parse_vocabulary("""
-web-01 = 
-web-02 = 
-db-primary = the main database machine
-db-replica-2 = the second copy of the database; the standby database
-cache-a = the caching machine
-edge-fra1 = the Frankfurt border machine; the machine at the German edge
-worker-07 = 
-gw-north = the northern gateway; the entry machine in the north
-files-nas = the file server; the network storage box
-build-3 = the compile machine
-mon-1 = the monitoring box; the machine that watches the others
-mx-out = the outgoing mail machine
-"""),
+    "svc": parse_vocabulary(catalogue_text("words_svc")),
+    "table": parse_vocabulary(catalogue_text("words_table")),
+    "queue": parse_vocabulary(catalogue_text("words_queue")),
+    "job": parse_vocabulary(catalogue_text("words_job")),
+    "host": parse_vocabulary(catalogue_text("words_host")),
     "user": parse_vocabulary("""
-amara = 
-bjorn = 
-chloe = 
-deniz = 
-emeka = 
-farid = 
-greta = 
-hiroshi = 
-ines = 
-jonas = 
-katya = 
-luca = 
-mei = 
-nadia = 
-oskar = 
-priya = 
+amara =
+bjorn =
+chloe =
+deniz =
+emeka =
+farid =
+greta =
+hiroshi =
+ines =
+jonas =
+katya =
+luca =
+mei =
+nadia =
+oskar =
+priya =
 """),
-    "file": parse_vocabulary("""
-/etc/app/settings.toml = the main configuration; the settings file
-/var/lib/app/state.db = the local state database; the embedded store
-/srv/uploads/incoming = the folder for new uploads; the arrival directory
-/etc/ssl/private/site.key = the secret half of the certificate; the TLS private key
-/var/cache/app/tiles = the map picture cache; the cached map tiles
-/opt/app/plugins/export.so = the export extension; the loadable exporter
-/data/feeds/prices.xml = the supplier's price feed; the incoming tariff document
-/run/app/worker.sock = the worker's local socket; the IPC endpoint
-/srv/reports/2026-q1.pdf = the first quarter's report; the quarterly document
-/etc/app/secrets.env = the file with credentials; the secrets file
-/var/spool/app/outbox = the outgoing tray; the folder of unsent items
-/srv/models/rank.onnx = the ranking model; the learned ordering file
-"""),
-    "peer": parse_vocabulary("""
-payments.example.net = the card processor; the payment partner
-api.weather.example = the forecast provider; the weather supplier
-sms.example.com = the text message carrier; the SMS provider
-maps.example.org = the map supplier; the geodata partner
-id.example.com = the identity provider; the single sign-on server
-s3.example.net = the object storage; the bucket host
-erp.example.internal = the company's business system; the ERP
-rates.example.org = the currency quote source; the exchange rate supplier
-carrier.example.com = the parcel company; the delivery partner
-vault.example.internal = the secret manager; the safe for credentials
-"""),
+    "file": parse_vocabulary(catalogue_text("words_file")),
+    "peer": parse_vocabulary(catalogue_text("words_peer")),
     "flag": parse_vocabulary("""
 new_checkout = the redesigned purchase flow
 dark_mode = the night colours
@@ -446,18 +408,5 @@ strict_csp = the tighter script policy
 beta_search = the experimental finder
 bulk_edit = changing many rows at once
 """),
-    "endpoint": parse_vocabulary("""
-/api/v1/orders = placing a purchase; the purchase resource
-/api/v1/login = signing in
-/api/v2/search = the finder; looking things up
-/api/v1/cart/items = putting goods into the basket; the basket
-/api/v1/users/me = one's own account page; the caller's own data
-/api/v1/export = handing out data in bulk; the dump function
-/api/v1/uploads = sending in files; the file intake
-/api/v1/invoices = the bills; fetching bills
-/api/v1/quotes = price offers; asking for a price
-/api/v1/devices/register = enrolling hardware; adding a gadget
-/api/v1/webhooks = the partner callbacks; callback registration
-/api/v1/reports/daily = the day's summary
-"""),
+    "endpoint": parse_vocabulary(catalogue_text("words_endpoint")),
 }

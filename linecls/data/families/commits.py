@@ -1,10 +1,10 @@
 """Real git histories: what a commit says it does is the query, what it changes is the answer.
 
 - `file`: the file before the change, the changed lines are the answer (tool type `read_file`);
-- `range_diff`, `log_patch`: `git diff OLD..NEW -- FILE` or `git log -p` over several commits, the answer is the
-  change of one of them (tool type `git_diff`);
-- `log`: `git log` in several formats, the answer is the entry of one commit, described by its reworded subject
-  or by its body where the format hides it (tool type `git_log`).
+- `range_diff`, `log_patch`: `git diff OLD..NEW -- FILE` or `git log -p` over several commits, the answer is
+  the change of one of them (tool type `git_diff`);
+- `log`: `git log` in several formats, the answer is the entry of one commit, described by its reworded
+  subject or by its body where the format hides it (tool type `git_log`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from linecls.data.histories import Commit, Hunk, Repository, readable_body, repositories, told, without_names
 from linecls.data.python_labels import Label, labels_of
 from linecls.data.rephrase import content_stems, overlap, rephrase, stems
-from linecls.data.views import Asked, Origin, Shape, may_be_answered, observe
+from linecls.data.views import Answered, Asked, Bench, Origin, Shape, may_be_answered, observe
 from linecls.observation import split_lines
 from linecls.records import Record
-from linecls.spans import Span, from_mask
+from linecls.spans import Span
 
 NAME = "commits"
 
@@ -33,10 +33,10 @@ _NO_SOURCE = re.compile(
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
     """Records of tool types `read_file`, `git_diff` and `git_log`.
 
-    Options: `repos` (local clones with history), `exclude` (project names), `rules` (of `file`, `diff`, `log`;
-    all), `per_repo` (most observations of one repository and rule, 40), `commits` (most commits of one
-    repository that are looked at, 4000), `labels` (most of an observation, 6), `negatives` (share, 0.15),
-    `min_lines` and `max_lines` (40 and 400).
+    Options: `repos` (local clones with history), `exclude` (project names), `rules` (of `file`, `diff`,
+    `log`; all), `per_repo` (most observations of one repository and rule, 40), `commits` (most commits of
+    one repository that are looked at, 4000), `labels` (most of an observation, 6), `negatives` (share,
+    0.15), `min_lines` and `max_lines` (40 and 400).
     """
     shape = Shape(
         labels=int(options.get("labels", 6)), negatives=float(options.get("negatives", 0.15)),
@@ -49,7 +49,7 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
     for repository in found[int(options.get("part", 0)) :: int(options.get("parts", 1))]:
         history = _History(repository, random.Random(rng.random()), int(options.get("commits", 4000)))
         for rule in rules:
-            queues.append(_RULES[rule](history, random.Random(rng.random()), shape, limit))
+            queues.append(_RULES[rule](history, Bench(random.Random(rng.random()), shape), limit))
     while queues:
         for queue in list(queues):
             batch = next(queue, None)
@@ -117,55 +117,37 @@ def _place(old: Sequence[str], lines: Sequence[str], at: int) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def _of_files(history: _History, rng: random.Random, shape: Shape, limit: int) -> Iterator[list[Record]]:
-    repository, made = history.repository, 0
-    foreign: list[tuple[str, str]] = []
+Change = tuple[Commit, Hunk]
+
+
+def _of_files(history: _History, bench: Bench, limit: int) -> Iterator[list[Record]]:
+    made = 0
     paths = sorted(history.changes)
-    rng.shuffle(paths)
+    bench.rng.shuffle(paths)
     for path in paths:
         entries = [
-            (c, h)
-            for c, h in history.changes[path]
-            if 1 <= len(h.old) <= 15 and any(line.strip() for line in h.old)
+            (commit, hunk)
+            for commit, hunk in history.changes[path]
+            if 1 <= len(hunk.old) <= 15 and any(line.strip() for line in hunk.old)
         ]
         while entries and made < limit:
             first, _ = entries[0]
-            text = repository.show(f"{first.sha}^", path)
+            text = history.repository.show(f"{first.sha}^", path)
             if text is None or len(text) > 300_000:
                 entries.pop(0)
                 continue
             lines = split_lines(text)
-            given, entries = _given(entries, lines, rng)
-            if not given:
-                continue
-            window = _around([label.answer for label, _ in given], len(lines), rng, shape)
-            given = [
-                (x, q) for x, q in given if x.answer.start >= window.start and x.answer.stop <= window.stop
-            ][: shape.labels - 1]
-            others = labels_of(text, rng)
-            name = f"file-{first.sha[:12]}-{path.removesuffix('.py').replace('/', '.')}"
-            batch = observe(
-                history.origin(path, f"{first.sha[:12]}^"),
-                name,
-                lines,
-                others,
-                window,
-                rng,
-                shape,
-                foreign,
-                given,
-            )
-            if len(window) >= shape.low and batch:
+            given, entries = _given(entries, lines, bench.rng)
+            batch = _of_file(history, path, first.sha[:12], text, given=given, bench=bench) if given else []
+            if batch:
                 made += 1
                 yield batch
         if made >= limit:
             return
 
 
-def _given(
-    entries: list[tuple[Commit, Hunk]], lines: list[str], rng: random.Random
-) -> tuple[list[Asked], list[tuple[Commit, Hunk]]]:
-    """Labels of the commits whose old lines stand in the file, and the commits that are left for a later version."""
+def _given(entries: list[Change], lines: list[str], rng: random.Random) -> tuple[list[Asked], list[Change]]:
+    """Labels of the commits whose old lines stand in the file, and the commits left for a later version."""
     given: list[Asked] = []
     busy: set[int] = set()
     rest = []
@@ -185,29 +167,56 @@ def _given(
     return given, rest
 
 
-def _around(answers: list[range], total: int, rng: random.Random, shape: Shape) -> range:
-    """A range of the file that holds the first answer, the whole file when it is short enough."""
-    if total <= shape.high:
+def _of_file(
+    history: _History, path: str, version: str, text: str, *, given: list[Asked], bench: Bench
+) -> list[Record]:
+    lines = split_lines(text)
+    window = _around(given[0][0].answer, len(lines), bench)
+    if len(window) < bench.shape.low:
+        return []
+    inside = [
+        (label, query)
+        for label, query in given
+        if label.answer.start >= window.start and label.answer.stop <= window.stop
+    ]
+    name = f"file-{version}-{_dotted(path)}"
+    origin = history.origin(path, f"{version}^")
+    return observe(
+        origin,
+        name,
+        lines,
+        labels_of(text, bench.rng),
+        bench,
+        window=window,
+        given=inside[: bench.shape.labels - 1],
+    )
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".")
+
+
+def _around(answer: range, total: int, bench: Bench) -> range:
+    """A range of the file that holds the answer, the whole file when it is short enough."""
+    rng, high = bench.rng, bench.shape.high
+    if total <= high:
         return range(0, total)
-    size = rng.randrange(min(150, shape.high), shape.high + 1)
-    start = max(0, answers[0].start - rng.randrange(5, max(6, size - len(answers[0]) - 5)))
+    size = rng.randrange(min(150, high), high + 1)
+    start = max(0, answer.start - rng.randrange(5, max(6, size - len(answer) - 15)))
     start = min(start // 10 * 10, max(0, total - size))
     return range(start, min(total, start + size))
 
 
-def _of_diffs(history: _History, rng: random.Random, shape: Shape, limit: int) -> Iterator[list[Record]]:
-    made = 0
-    foreign: list[tuple[str, str]] = []
-    paths = [p for p in sorted(history.changes) if len(history.changes[p]) >= 2]
+def _of_diffs(history: _History, bench: Bench, limit: int) -> Iterator[list[Record]]:
+    made, rng = 0, bench.rng
+    paths = [path for path in sorted(history.changes) if len(history.changes[path]) >= 2]
     rng.shuffle(paths)
     for path in paths:
         entries = list(history.changes[path])
         while len(entries) >= 2 and made < limit:
-            count = rng.randrange(2, min(len(entries), shape.labels) + 1)
+            count = rng.randrange(2, min(len(entries), bench.shape.labels) + 1)
             group, entries = entries[:count], entries[count:]
-            batch = (_range_diff if rng.random() < 0.6 else _log_patch)(
-                history, path, group, rng, shape, foreign
-            )
+            batch = _diff_records(history, path, _diff_command(path, group, rng), group, bench)
             if batch:
                 made += 1
                 yield batch
@@ -215,56 +224,20 @@ def _of_diffs(history: _History, rng: random.Random, shape: Shape, limit: int) -
             return
 
 
-def _context(rng: random.Random) -> list[str]:
-    return rng.choice([[], [], ["-U1"], ["-U2"], ["-U5"]])
-
-
-def _range_diff(
-    history: _History,
-    path: str,
-    group: list[tuple[Commit, Hunk]],
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
-) -> list[Record]:
-    first, last = group[0][0].sha[:9], group[-1][0].sha[:9]
-    arguments = ["diff", *_context(rng), f"{first}^..{last}", "--", path]
-    text = history.repository.git(*arguments)
-    if rng.random() < 0.3:
-        arguments.insert(1, "--stat")
-        arguments.insert(2, "-p")
-        text = history.repository.git(*arguments)
-    return _diff_records(history, path, "range_diff", arguments, text, group, rng, shape, foreign)
-
-
-def _log_patch(
-    history: _History,
-    path: str,
-    group: list[tuple[Commit, Hunk]],
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
-) -> list[Record]:
-    first, last = group[0][0].sha[:9], group[-1][0].sha[:9]
+def _diff_command(path: str, group: list[Change], rng: random.Random) -> tuple[str, list[str]]:
+    """Rule and git arguments that show the changes of a group of commits, oldest first, without subjects."""
+    context = rng.choice([[], [], ["-U1"], ["-U2"], ["-U5"]])
+    span = f"{group[0][0].sha[:9]}^..{group[-1][0].sha[:9]}"
+    if rng.random() < 0.6:
+        stat = ["--stat", "-p"] if rng.random() < 0.3 else []
+        return "range_diff", ["diff", *stat, *context, span, "--", path]
     # The subject is the handle, so the format leaves it out.
     layout = rng.choice(["commit %h%nDate: %ad", "%h %ad", "commit %H", "== %h (%ad)"])
-    arguments = [
-        "log",
-        "-p",
-        *_context(rng),
-        "--date=short",
-        f"--format={layout}",
-        f"{first}^..{last}",
-        "--",
-        path,
-    ]
-    return _diff_records(
-        history, path, "log_patch", arguments, history.repository.git(*arguments), group, rng, shape, foreign
-    )
+    return "log_patch", ["log", "-p", *context, "--date=short", f"--format={layout}", span, "--", path]
 
 
 def _changed_run(hunk: Hunk, lines: list[str]) -> range | None:
-    """The only run of a diff's changed lines that holds all of a hunk's added lines (its removed ones if none)."""
+    """The only run of changed lines that holds all lines a hunk adds (that it removes, if it adds none)."""
     sign, wanted = ("+", hunk.new) if any(line.strip() for line in hunk.new) else ("-", hunk.old)
     signed = [sign + line for line in wanted]
     stripped = [line.rstrip("\r\n") for line in lines]
@@ -279,53 +252,42 @@ def _changed_run(hunk: Hunk, lines: list[str]) -> range | None:
 
 
 def _diff_records(
-    history: _History,
-    path: str,
-    rule: str,
-    arguments: list[str],
-    text: str,
-    group: list[tuple[Commit, Hunk]],
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
+    history: _History, path: str, command: tuple[str, list[str]], group: list[Change], bench: Bench
 ) -> list[Record]:
+    rule, arguments = command
+    text = history.repository.git(*arguments)
     lines = split_lines(text)
-    if (
-        not 30 <= len(lines) <= shape.high
-        or max(map(len, lines)) > 600
-        or sum(line.startswith("@@") for line in lines) < 2
-    ):
+    long_enough = max(30, bench.shape.low - 10) <= len(lines) <= bench.shape.high
+    if not long_enough or max(map(len, lines)) > 600 or sum(line.startswith("@@") for line in lines) < 2:
         return []
-    found: list[tuple[str, str, list[Span]]] = []
-    queries = []
+    found: list[Answered] = []
     for commit, hunk in group:
         run = _changed_run(hunk, lines)
         if run is None or len(run) > 20:
             continue
-        query = _ask_commit(commit, "diff", "".join(lines[n] for n in run), rng)
+        query = _ask_commit(commit, "diff", "".join(lines[n] for n in run), bench.rng)
         if query:
-            queries.append((path, query))
             found.append((rule, query, [Span(run.start + 1, run.stop)]))
     if len(found) < 2:
         return []
-    usable = [f for f in foreign if f[0] != path and not may_be_answered(f[1], lines, share=0.5)]
-    if usable and rng.random() < shape.negatives * len(found) * 1.4:
-        choice = rng.choice(usable)
-        foreign.remove(choice)
-        found.append(("other_file", choice[1], []))
-    foreign += queries
+    queries = [(path, query) for _, query, _ in found]
+    usable = [f for f in bench.foreign if f[0] != path and not may_be_answered(f[1], lines, share=0.5)]
+    for _ in range(bench.count(1.2 * bench.shape.negatives * len(found))):
+        if usable:
+            found.append(("other_file", bench.take_foreign(usable), []))
+    bench.foreign += queries
+    name = f"{rule}-{group[0][0].sha[:12]}-{group[-1][0].sha[:12]}-{_dotted(path)}"
     origin = history.origin(path, group[-1][0].sha[:12])
-    command = "git " + " ".join(f"'{a}'" if " " in a or "%" in a else a for a in arguments)
-    name = (
-        f"{rule}-{group[0][0].sha[:12]}-{group[-1][0].sha[:12]}-{path.removesuffix('.py').replace('/', '.')}"
-    )
-    return [
-        origin.record(name, i, "git_diff", command, text, query, rule, spans)
-        for i, (rule, query, spans) in enumerate(found)
-    ]
+    return origin.records(name, "git_diff", _command(arguments), text, found)
 
 
-_FORMATS: list[tuple[list[str], int, int, bool]] = [  # arguments, fewest and most commits, whether the body is shown
+def _command(arguments: list[str]) -> str:
+    return "git " + " ".join(f"'{a}'" if re.search(r"[ %()]", a) else a for a in arguments)
+
+
+_FORMATS: list[
+    tuple[list[str], int, int, bool]
+] = [  # arguments, fewest and most commits, whether bodies are shown
     (["--oneline"], 40, 150, False),
     (["--oneline", "--decorate"], 40, 120, False),
     (["--oneline", "--no-merges"], 40, 150, False),
@@ -337,39 +299,35 @@ _FORMATS: list[tuple[list[str], int, int, bool]] = [  # arguments, fewest and mo
     (["--date=iso"], 12, 30, True),
     (["--no-merges"], 12, 30, True),
     (["--no-merges", "--stat"], 8, 16, True),
-]  # fmt: skip
+]
 
 
-def _of_logs(history: _History, rng: random.Random, shape: Shape, limit: int) -> Iterator[list[Record]]:
-    repository, commits = history.repository, history.commits
-    foreign: list[tuple[str, str]] = []
-    for made in range(min(limit, len(commits) // 60)):
+def _of_logs(history: _History, bench: Bench, limit: int) -> Iterator[list[Record]]:
+    rng, commits = bench.rng, history.commits
+    for number in range(min(limit, len(commits) // 60)):
         anchor = commits[rng.randrange(len(commits))]
         layout, fewest, most, full = rng.choice(_FORMATS)
-        number = rng.randrange(fewest, most + 1)
-        arguments = ["log", *layout, f"-{number}", anchor.sha[:9]]
-        if rng.random() < 0.35:
-            folder = rng.choice(sorted(p.rpartition("/")[0] for p in history.changes) or [""])
+        arguments = ["log", *layout, f"-{rng.randrange(fewest, most + 1)}", anchor.sha[:9]]
+        if rng.random() < 0.35 and history.changes:
+            folder = rng.choice(sorted(history.changes)).rpartition("/")[0]
             arguments += ["--", folder] if folder else []
-        text = without_names(repository.git("-c", "log.abbrevCommit=false", *arguments))
-        lines = split_lines(text)
-        if not 20 <= len(lines) <= shape.high:
-            continue
-        batch = _log_records(history, arguments, text, lines, full, rng, shape, foreign, made)
-        if batch:
-            yield batch
+        text = without_names(history.repository.git(*arguments))
+        if 20 <= text.count("\n") <= bench.shape.high:
+            batch = _log_records(history, f"log-{number}", arguments, text, full=full, bench=bench)
+            if batch:
+                yield batch
 
 
 _GRAPH = re.compile(r"^[|/\\ _]*\*[|/\\ _]*")
 
 
-def _entries(lines: list[str], shas: dict[str, Commit]) -> list[tuple[Commit, range]]:
-    """The commits of a log with the lines of their entries, in order."""
+def _entries(lines: list[str], commits: dict[str, Commit]) -> list[tuple[Commit, range]]:
+    """The commits of a log with the lines of their entries; `commits` goes by the first 7 digits."""
     heads = []
     for i, line in enumerate(lines):
         match = re.match(r"(?:commit )?([0-9a-f]{7,40})\b", _GRAPH.sub("", line))
         if match:
-            heads.append((i, shas.get(match.group(1)[:7])))
+            heads.append((i, commits.get(match.group(1)[:7])))
     found = []
     for (i, commit), (stop, _) in zip(heads, [*heads[1:], (len(lines), None)], strict=True):
         end = stop
@@ -381,66 +339,42 @@ def _entries(lines: list[str], shas: dict[str, Commit]) -> list[tuple[Commit, ra
 
 
 def _log_records(
-    history: _History,
-    arguments: list[str],
-    text: str,
-    lines: list[str],
-    full: bool,
-    rng: random.Random,
-    shape: Shape,
-    foreign: list[tuple[str, str]],
-    number: int,
+    history: _History, name: str, arguments: list[str], text: str, *, full: bool, bench: Bench
 ) -> list[Record]:
-    shas = {commit.sha[:7]: commit for commit in history.commits}
-    entries = _entries(lines, shas)
-    shown = stems(text)
-    rng.shuffle(entries)
-    found: list[tuple[str, str, list[Span]]] = []
-    for commit, block in entries:
-        if len(found) >= shape.labels:
+    lines = split_lines(text)
+    entries = _entries(lines, {commit.sha[:7]: commit for commit in history.commits})
+    bench.rng.shuffle(entries)
+    found: list[Answered] = []
+    for commit, entry in entries:
+        block = entry[:1] if "--graph" in arguments else entry
+        if len(found) >= bench.shape.labels:
             break
-        graph = "--graph" in arguments
-        block = range(block.start, block.start + 1) if graph else block
         if len(block) > 20:
             continue
-        query, rule = _ask_log(commit, "".join(lines[n] for n in block), full, rng)
+        query, rule = _ask_log(commit, "".join(lines[n] for n in block), full, bench.rng)
         if query and query not in {q for _, q, _ in found}:
-            mask = [n in block for n in range(len(lines))]
-            found.append((rule, query, from_mask(mask)))
+            found.append((rule, query, [Span(block.start + 1, block.stop)]))
     if len(found) < 2:
         return []
-    if rng.random() < shape.negatives * len(found) * 1.3:
-        usable = [
-            f for f in foreign if not may_be_answered(f[1], lines, 2, 0.5) and content_stems(f[1]) & shown
-        ]
-        if usable:
-            choice = rng.choice(usable)
-            foreign.remove(choice)
-            found.append(("other_log", choice[1], []))
-    foreign += [("", query) for _, query, _ in found[:2] if not full]
-    origin = history.origin("", arguments[-1])
-    origin = Origin(NAME, origin.project, origin.package, history.repository.version, origin.licence, "")
-    command = "git " + " ".join(f"'{a}'" if " " in a or "%" in a else a for a in arguments)
-    return [
-        origin.record(
-            f"log-{number}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}",
-            i,
-            "git_log",
-            command,
-            text,
-            query,
-            rule,
-            spans,
-        )
-        for i, (rule, query, spans) in enumerate(found)
+    queries = [("", query) for _, query, _ in found[:2] if not full]
+    shown = stems(text)
+    usable = [
+        f for f in bench.foreign if content_stems(f[1]) & shown and not may_be_answered(f[1], lines, 2, 0.5)
     ]
+    for _ in range(bench.count(1.1 * bench.shape.negatives * len(found))):
+        if usable:
+            found.append(("other_log", bench.take_foreign(usable), []))
+    bench.foreign += queries
+    origin = history.origin("", history.repository.version)
+    name = f"{name}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
+    return origin.records(name, "git_log", _command(arguments), text, found)
 
 
 def _ask_log(commit: Commit, entry: str, full: bool, rng: random.Random) -> tuple[str | None, str]:
+    """A query for a log's entry and its rule: from a body that the format hides, or from the subject."""
     sentences = readable_body(commit.body) if not full else []
     if sentences and rng.random() < 0.7:
-        sentence = sentences[0]
-        query = rephrase(sentence, "log_body", rng, stems(entry))
+        query = rephrase(sentences[0], "log_body", rng, stems(entry))
         if query and 0 < overlap(query, entry) <= 0.55:
             return query, "log_body"
     tries = (_ask_commit(commit, "log", entry, rng) for _ in range(3))

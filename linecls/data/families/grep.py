@@ -1,11 +1,12 @@
-r"""Searches over Python packages: many hits of a word, one of them described by what its author wrote around it.
+"""Searches over Python packages: many hits of a word, one of them described by its author.
 
-`grep` really runs over the package's files; a hit is asked for by the docstring of the function it stands in, by the
-comment above it or by the error that it leads to. None of these is among the hits.
+`grep` really runs over the package's files; a hit is asked for by the docstring of the function it stands in,
+by the comment above it or by the error that it leads to. None of these is among the hits.
 """
 
 from __future__ import annotations
 
+import keyword
 import random
 import re
 import shlex
@@ -21,21 +22,67 @@ from typing import Any
 from linecls.data.packages import Package, packages
 from linecls.data.python_labels import Label, labels_of
 from linecls.data.rephrase import content_stems, overlap, rephrase, stems
-from linecls.data.views import Origin, Shape, may_be_answered
+from linecls.data.views import Answered, Bench, Origin, Shape, may_be_answered
 from linecls.errors import LineclsError
 from linecls.observation import split_lines
 from linecls.records import Record
-from linecls.spans import Span, from_mask
+from linecls.spans import from_mask
 
 NAME = "grep"
 
+# What agents search for; any of them has hits all over a package.
 _PATTERNS = (
-    r"raise \w+Error", r"os\.environ", r"logger\.", r"warnings\.warn", r"except ", r"isinstance\(", r"_cache", r"timeout", r"getattr\(",
-    r"\.pop\(", r"\.get\(", r"setdefault", r"encoding", r"\.split\(", r"\.join\(", r"re\.(compile|match|search|sub)", r"yield ", r"with open",
-    r"default", r"headers", r"config", r"lambda", r"subprocess", r"os\.path", r"Path\(", r"retry|retries", r"lock", r"\.close\(", r"if not ",
-    r"return None", r"continue$", r"\.append\(", r"\.update\(", r"version", r"token", r"session", r"callback", r"parent", r"index", r"buffer",
-    r"is None", r"len\(", r"assert ", r"\.strip\(", r"hasattr\(", r"sorted\(", r"super\(\)", r"\.encode\(|\.decode\(", r"async def", r"self\._\w+ = None",
-)  # fmt: skip
+    r"raise \w+Error",
+    r"os\.environ",
+    r"logger\.",
+    r"warnings\.warn",
+    r"except ",
+    r"isinstance\(",
+    r"_cache",
+    r"timeout",
+    r"getattr\(",
+    r"\.pop\(",
+    r"\.get\(",
+    r"setdefault",
+    r"encoding",
+    r"\.split\(",
+    r"\.join\(",
+    r"re\.(compile|match|search|sub)",
+    r"yield ",
+    r"with open",
+    r"default",
+    r"headers",
+    r"config",
+    r"lambda",
+    r"subprocess",
+    r"os\.path",
+    r"Path\(",
+    r"retry|retries",
+    r"lock",
+    r"\.close\(",
+    r"if not ",
+    r"return None",
+    r"continue$",
+    r"\.append\(",
+    r"\.update\(",
+    r"version",
+    r"token",
+    r"session",
+    r"callback",
+    r"parent",
+    r"index",
+    r"buffer",
+    r"is None",
+    r"len\(",
+    r"assert ",
+    r"\.strip\(",
+    r"hasattr\(",
+    r"sorted\(",
+    r"super\(\)",
+    r"\.encode\(|\.decode\(",
+    r"async def",
+    r"self\._\w+ = None",
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +102,16 @@ class _File:
     def labels(self) -> list[Label]:
         """Read on first use: most files of a search are never asked about."""
         return labels_of(self.text, self.rng)
+
+
+@dataclass
+class _Search:
+    package: Package
+    folder: str
+    paths: list[str]
+    pattern: str
+    files: dict[str, _File]
+    root: Path
 
 
 def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
@@ -81,7 +138,7 @@ def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) 
     folder_of = Counter(path.rpartition("/")[0] for path in package.files)
     if len(package.files) < 4:
         return
-    made = 0
+    bench, made = Bench(rng, shape), 0
     files: dict[str, _File] = {}
     used: set[str] = set()
     with tempfile.TemporaryDirectory() as scratch:
@@ -100,7 +157,7 @@ def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) 
             pattern = rng.choice(_PATTERNS) if rng.random() < 0.6 else _common_word(files, paths, rng, shape)
             if pattern is None or pattern in used:
                 continue
-            batch = _search(package, folder, paths, pattern, files, root, rng, shape)
+            batch = _search(_Search(package, folder, paths, pattern, files, root), bench)
             if batch:
                 used.add(pattern)
                 made += 1
@@ -117,9 +174,7 @@ def _unpack(package: Package, path: str, root: Path, rng: random.Random) -> _Fil
     return _File(text, split_lines(text), random.Random(rng.random()))
 
 
-_KEYWORDS = set(
-    "self return import from class None True False else elif with pass this that string type name value".split()
-)
+_KEYWORDS = set(keyword.kwlist) | {"self", "type", "name", "value", "string", "this", "that"}
 
 
 def _common_word(files: dict[str, _File], paths: list[str], rng: random.Random, shape: Shape) -> str | None:
@@ -134,59 +189,45 @@ def _common_word(files: dict[str, _File], paths: list[str], rng: random.Random, 
     return rng.choice(words) if words else None
 
 
-def _search(
-    package: Package,
-    folder: str,
-    paths: list[str],
-    pattern: str,
-    files: dict[str, _File],
-    root: Path,
-    rng: random.Random,
-    shape: Shape,
-) -> list[Record]:
+def _search(search: _Search, bench: Bench) -> list[Record]:
+    rng, shape = bench.rng, bench.shape
     after = rng.choice([0, 0, 0, 1, 2, 3])
-    flags = ["-n", "-E"] + ([f"-A{after}"] if after else [])
+    flags = ["-H", "-n", "-E", *([f"-A{after}"] if after else [])]
+    command = ["grep", *flags, "-e", search.pattern, "--", *search.paths]
     try:
-        done = subprocess.run(
-            ["grep", "-H", *flags, "-e", pattern, "--", *paths], cwd=root, capture_output=True, check=False
-        )
+        done = subprocess.run(command, cwd=search.root, capture_output=True, check=False)
     except FileNotFoundError as error:
         raise LineclsError(
             "the family `grep` needs the program grep; install it or leave the family out"
         ) from error
-    text = done.stdout.decode("utf-8", "replace")
-    lines = split_lines(text)
+    lines = split_lines(done.stdout.decode("utf-8", "replace"))
     if not shape.low <= len(lines) <= shape.high or max(map(len, lines)) > 500:
         return []
     hits = [_hit(line) for line in lines]
-    chosen = _labels(hits, lines, paths, files, pattern, rng, shape)
+    chosen = _labels(search, hits, lines, bench)
     if len(chosen) < 2:
         return []
-    negatives: list[tuple[str, str]] = []
-    expected = shape.negatives * len(chosen) * 1.2
-    count = int(expected) + (rng.random() < expected - int(expected))
     gone: set[int] = set()
-    for _ in range(count):
+    negatives: list[tuple[str, str]] = []
+    for _ in range(bench.count(1.2 * shape.negatives * len(chosen))):
         if len(chosen) > 2 and rng.random() < 0.5:
             _, query, gold = chosen.pop(rng.randrange(len(chosen)))
             gone |= set(gold)
             negatives.append(("cut_out", query))
-        elif absent := _absent(files, paths, hits, stems("".join(lines)), rng):
+        elif absent := _absent(search, hits, stems("".join(lines)), rng):
             negatives.append(("other_file", absent))
     kept = [i for i in range(len(lines)) if i not in gone]
     shown = [lines[i] for i in kept]
-    command = _command(pattern, folder, after, rng)
-    origin = Origin(NAME, package.name, package.name, package.version, package.licence, folder)
-    found: list[tuple[str, str, list[Span]]] = [
+    found: list[Answered] = [
         (rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen
     ]
     found += [(rule, query, []) for rule, query in negatives if not may_be_answered(query, shown, 2, 0.5)]
-    name = f"{folder.replace('/', '.')}-{re.sub(r'[^A-Za-z0-9]+', '_', pattern)}-{after}"
-    text = "".join(shown)
-    return [
-        origin.record(name, i, "grep", command, text, query, rule, spans)
-        for i, (rule, query, spans) in enumerate(found)
-    ]
+    package = search.package
+    origin = Origin(NAME, package.name, package.name, package.version, package.licence, search.folder)
+    name = f"{search.folder.replace('/', '.')}-{re.sub(r'[^A-Za-z0-9]+', '_', search.pattern)}-{after}"
+    return origin.records(
+        name, "grep", _command(search.pattern, search.folder, after, rng), "".join(shown), found
+    )
 
 
 def _hit(line: str) -> _Hit | None:
@@ -198,20 +239,19 @@ def _command(pattern: str, folder: str, after: int, rng: random.Random) -> str:
     context = f" -A {after}" if after else ""
     quoted = shlex.quote(pattern)
     extended = "E" if re.search(r"[|+(]", pattern) else ""
-    return rng.choice([
-        f"grep -rn{extended} {quoted}{context} {folder}/ --include=*.py", f"grep -rn{extended}{context} {quoted} {folder}",
-        f"rg -n {quoted}{context} {folder}", f"grep -rn{extended} --include='*.py' --exclude-dir=tests{context} {quoted} {folder}",
-    ])  # fmt: skip
+    grep = f"grep -rn{extended}"
+    return rng.choice(
+        [
+            f"{grep} {quoted}{context} {folder}/ --include=*.py",
+            f"{grep}{context} {quoted} {folder}",
+            f"rg -n {quoted}{context} {folder}",
+            f"{grep} --include='*.py' --exclude-dir=tests{context} {quoted} {folder}",
+        ]
+    )
 
 
 def _labels(
-    hits: list[_Hit | None],
-    lines: list[str],
-    paths: list[str],
-    files: dict[str, _File],
-    pattern: str,
-    rng: random.Random,
-    shape: Shape,
+    search: _Search, hits: list[_Hit | None], lines: list[str], bench: Bench
 ) -> list[tuple[str, str, list[int]]]:
     """(rule, query, numbers of the gold lines from 0) of the labels whose code has one to three hits."""
     by_path: dict[str, dict[int, int]] = {}
@@ -219,14 +259,15 @@ def _labels(
         if hit:
             by_path.setdefault(hit.path, {})[hit.line] = i
     words = [stems(line) for line in lines]
-    asked = [path for path in paths if path in by_path]
+    rng = bench.rng
+    asked = [path for path in search.paths if path in by_path]
     rng.shuffle(asked)
-    candidates = [(path, label) for path in asked[:8] for label in files[path].labels]
+    candidates = [(path, label) for path in asked[:8] for label in search.files[path].labels]
     rng.shuffle(candidates)
     chosen: list[tuple[str, str, list[int]]] = []
     busy: set[int] = set()
     for path, label in candidates:
-        if len(chosen) > shape.labels:
+        if len(chosen) > bench.shape.labels:
             break
         shown = by_path[path]
         if any(n in shown for n in label.drop):
@@ -235,7 +276,7 @@ def _labels(
         proper = [i for i in gold if (h := hits[i]) and not h.context]
         if not 1 <= len(proper) <= 3 or len(gold) > 8 or busy & set(gold):
             continue
-        told = stems(label.handle) - stems(pattern)
+        told = stems(label.handle) - stems(search.pattern)
         answer = "".join(lines[i] for i in gold)
         if label.rule == "error" and len(told & stems(answer)) > 0.5 * len(told):
             continue  # the message itself is among the hits
@@ -265,13 +306,13 @@ def _about_hits(query: str, rng: random.Random) -> str:
     return query
 
 
-def _absent(
-    files: dict[str, _File], paths: list[str], hits: list[_Hit | None], shown: set[str], rng: random.Random
-) -> str | None:
+def _absent(search: _Search, hits: list[_Hit | None], shown: set[str], rng: random.Random) -> str | None:
     """A query about code of the same files that has no hit."""
     held = {(hit.path, hit.line) for hit in hits if hit}
     candidates = [
-        (path, label) for path in rng.sample(paths, min(4, len(paths))) for label in files[path].labels
+        (path, label)
+        for path in rng.sample(search.paths, min(4, len(search.paths)))
+        for label in search.files[path].labels
     ]
     rng.shuffle(candidates)
     for path, label in candidates[:40]:

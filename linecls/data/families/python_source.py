@@ -1,7 +1,7 @@
 """Files of Python packages, asked about by what their authors wrote of each piece.
 
-A label starts from a handle that describes a piece of code: the first sentence of a docstring, a comment above
-statements, an error message, the help of an option. The handle is taken out of the text, rephrased to a
+A label starts from a handle that describes a piece of code: the first sentence of a docstring, a comment
+above statements, an error message, the help of an option. The handle is taken out of the text, rephrased to a
 query, and the piece it described is the answer.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from linecls.data.packages import Package, packages
 from linecls.data.python_labels import labels_of
-from linecls.data.views import Origin, Shape, observe, windows
+from linecls.data.views import Bench, Origin, Shape, observe, windows
 from linecls.observation import split_lines
 from linecls.records import Record
 
@@ -57,8 +57,7 @@ def _of_package(
 ) -> Iterator[list[Record]]:
     files = list(package.files)
     rng.shuffle(files)
-    foreign: list[tuple[str, str]] = []
-    made = 0
+    bench, made = Bench(rng, shape), 0
     for path in files:
         text = package.read(path)
         if text is None or len(text) > 400_000 or max(map(len, text.split("\n"))) > 600:
@@ -69,7 +68,7 @@ def _of_package(
         origin = Origin(NAME, package.name, package.name, package.version, package.licence, path)
         for window in windows(len(lines), rng, shape, per_file):
             name = f"{path.removesuffix('.py').replace('/', '.')}-{window.start + 1}"
-            if batch := observe(origin, name, lines, labels, window, rng, shape, foreign):
+            if batch := observe(origin, name, lines, labels, bench, window=window):
                 made += 1
                 yield batch
                 if made >= limit:
