@@ -38,6 +38,9 @@ class OperatingPoint:
     """Decoding parameters tuned for a named target.
 
     bias: subtracted from each keep logit; larger keeps less.
+    relative: measure the logits from the highest one of the observation, so that a bias of -1.5 keeps what lies
+        within 1.5 of the best line. The switch cost is then never more than what the best line brings, so a
+        negative bias always keeps something: whether anything answers is for the answerable probability to say.
     switch_cost: what each span costs, in logits (>= 0); larger makes fewer and longer spans.
     empty_threshold: probability of being answerable under which the answer is empty.
     """
@@ -45,6 +48,7 @@ class OperatingPoint:
     bias: float = 0.0
     switch_cost: float = 0.0
     empty_threshold: float = 0.0
+    relative: bool = False
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.bias):
@@ -105,12 +109,17 @@ def decode(
         its lines.
     token_counts: tokens per line, [L], >= 0; needed for `budget.max_tokens`.
     """
-    units = _to_units(np.asarray(keep_logits, dtype=np.float64) - point.bias)
+    logits = np.asarray(keep_logits, dtype=np.float64)
+    if point.relative and logits.size and np.isfinite(top := logits.max()):
+        logits = logits - top
+    units = _to_units(logits - point.bias)
     if units.ndim != 1:
         raise ValueError(f"keep logits have one dimension, not {units.ndim}")
     if answerable is not None and answerable < point.empty_threshold:
         return []
     cost = float(np.rint(point.switch_cost * _GRID))
+    if point.relative and point.bias < 0:
+        cost = max(0.0, min(cost, float(np.rint(-point.bias * _GRID)) - 1))
     if budget is None or units.size == 0:
         return from_mask(_solve(units, cost))
     return from_mask(_solve_within(units, cost, budget, token_counts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -72,26 +72,32 @@ def mean_f1(scored: Sequence[Scored], point: OperatingPoint) -> float:
 def best_f1_point(scored: Sequence[Scored]) -> tuple[OperatingPoint, float]:
     """The operating point of highest mean line F1, and that F1.
 
-    Coordinate search: bias for each switch cost, then the empty threshold, then the bias once more.
+    Coordinate search: bias for each switch cost, with the logits as they are and relative to each observation's
+    best line, then the empty threshold, then the bias once more.
     """
+    best, best_f1 = OperatingPoint(), -1.0
     if not scored:
-        return OperatingPoint(), 0.0
-    logits = np.concatenate([s.keep_logits for s in scored])
-    biases = np.unique(np.quantile(logits, _BIAS_QUANTILES))
-    best, best_f1 = OperatingPoint(bias=float(biases[0])), -1.0
-    coarse = biases[:: max(len(biases) // 12, 1)]
-    for cost in _SWITCH_COSTS:
-        for bias in coarse:
-            best, best_f1 = _better(scored, OperatingPoint(float(bias), cost, 0.0), best, best_f1)
+        return best, 0.0
+    grids = {relative: _bias_grid(scored, relative) for relative in (False, True)}
+    for relative, biases in grids.items():
+        for cost in _SWITCH_COSTS:
+            for bias in biases[:: max(len(biases) // 12, 1)]:
+                point = OperatingPoint(float(bias), cost, 0.0, relative)
+                best, best_f1 = _better(scored, point, best, best_f1)
     thresholds = np.quantile([s.answerable for s in scored], _EMPTY_QUANTILES)
-    for candidates in (thresholds, biases, thresholds):
-        for value in candidates:
-            if candidates is biases:
-                point = OperatingPoint(float(value), best.switch_cost, best.empty_threshold)
-            else:
-                point = OperatingPoint(best.bias, best.switch_cost, float(value))
-            best, best_f1 = _better(scored, point, best, best_f1)
+    for name, values in (
+        ("empty_threshold", thresholds),
+        ("bias", grids[best.relative]),
+        ("empty_threshold", thresholds),
+    ):
+        for value in values:
+            best, best_f1 = _better(scored, replace(best, **{name: float(value)}), best, best_f1)
     return best, best_f1
+
+
+def _bias_grid(scored: Sequence[Scored], relative: bool) -> NDArray[np.float64]:
+    logits = [s.keep_logits - (s.keep_logits.max() if relative and len(s.keep_logits) else 0.0) for s in scored]
+    return np.unique(np.quantile(np.concatenate(logits), _BIAS_QUANTILES))
 
 
 def _better(
@@ -131,11 +137,11 @@ def standard_points(scored: Sequence[Scored], best: OperatingPoint) -> dict[str,
     positive = [s for s in scored if s.gold.any()]
 
     def recall(bias: float) -> float:
-        point = OperatingPoint(bias, best.switch_cost, 0.0)
+        point = replace(best, bias=bias, empty_threshold=0.0)
         return float(np.mean([to_mask(s.decode(point), len(s.lines))[s.gold].mean() for s in positive]))
 
     low, high = best.bias - 20.0, best.bias + 5.0
     for _ in range(30):  # the recall falls as the bias grows
         middle = (low + high) / 2
         low, high = (middle, high) if recall(middle) >= 0.90 else (low, middle)
-    return {"f1": best, "recall": OperatingPoint(round(low, 4), best.switch_cost, 0.0)}
+    return {"f1": best, "recall": replace(best, bias=low, empty_threshold=0.0)}

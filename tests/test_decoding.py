@@ -179,3 +179,21 @@ def test_a_million_lines(shape):
     assert spent < 2.5  # 0.1 s of work on a quiet machine, most of it in making spans
     kept = decode(logits, OperatingPoint(switch_cost=0.05), budget=Budget(max_lines=1000))
     assert 0 < count_lines(kept) <= 1000
+
+
+@given(st.lists(scores, min_size=1, max_size=60), costs, st.floats(-10, -0.01), st.floats(0, 10), scores)
+def test_relative_bias_ignores_a_common_shift_and_never_keeps_nothing(line_scores, cost, bias, less, shift):
+    logits = on_grid(line_scores)
+    point = OperatingPoint(bias, cost, relative=True)
+    kept = to_mask(decode(logits, point), len(logits))
+    assert kept[int(np.argmax(logits))]
+    assert to_mask(decode(logits + on_grid(shift), point), len(logits)).tolist() == kept.tolist()
+    wider = to_mask(decode(logits, OperatingPoint(bias - less, cost, relative=True)), len(logits))
+    assert not (kept & ~wider).any()
+
+
+def test_relative_point_still_answers_with_nothing_when_nothing_answers():
+    point = OperatingPoint(-1.0, 0.5, 0.4, relative=True)
+    assert decode([0.0, 3.0], point, 0.39) == []
+    assert decode([0.0, 3.0], point, 0.41) == [Span(2, 2)]
+    assert decode([], point, 0.9) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,8 +48,20 @@ def test_best_point_beats_its_neighbours_and_learns_to_say_nothing() -> None:
     assert f1 == mean_f1(items, point)
     assert f1 > 0.8
     assert 0.2 < point.empty_threshold <= 0.9
-    assert f1 > mean_f1(items, OperatingPoint(point.bias + 2, point.switch_cost, point.empty_threshold))
-    assert f1 > mean_f1(items, OperatingPoint(point.bias - 2, point.switch_cost, point.empty_threshold))
+    assert f1 > mean_f1(items, replace(point, bias=point.bias + 2))
+    assert f1 > mean_f1(items, replace(point, bias=point.bias - 2))
+
+
+def test_logits_that_drift_between_observations_are_read_relative_to_the_best_line() -> None:
+    drift = np.random.default_rng(1).normal(0, 5, 60)
+    items = [
+        Scored(s.lines, s.gold, (s.keep_logits + d).astype(np.float32), s.answerable)
+        for s, d in zip((scored(seed, noise=0.3) for seed in range(60)), drift, strict=True)
+    ]
+    point, f1 = best_f1_point(items)
+    assert point.relative
+    assert f1 > 0.9
+    assert f1 == pytest.approx(mean_f1([scored(seed, noise=0.3) for seed in range(60)], point), abs=0.01)
 
 
 def test_recall_point_keeps_what_it_promises_with_the_largest_bias() -> None:
@@ -56,7 +70,7 @@ def test_recall_point_keeps_what_it_promises_with_the_largest_bias() -> None:
     point = standard_points(items, best)["recall"]
 
     def recall(bias: float) -> float:
-        moved = OperatingPoint(bias, point.switch_cost, 0.0)
+        moved = replace(point, bias=bias)
         return float(np.mean([to_mask(s.decode(moved), len(s.lines))[s.gold].mean() for s in items]))
 
     assert recall(point.bias - 1e-3) >= 0.90

@@ -2,8 +2,8 @@
 
 The output folder holds `shards/<family>-<part>-of-<parts>-<digest>.jsonl.gz`, one file for each finished part
 of a family, then `<name>.jsonl.gz` (all of them, without near-duplicates and the too easy ones) and its card
-`<name>.card.md` and `<name>.card.json`. The digest covers this version, the seed and everything that the family was
-asked for, so a second run makes only what is missing or has changed.
+`<name>.card.md` and `<name>.card.json`. The digest covers this version, the seed and everything that the
+family was asked for, so a second run makes only what is missing or has changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Job:
     def shard(self) -> str:
         """File name of the part, with a digest of all that shapes it."""
         told = json.dumps(
-            [self.seed, self.part, self.parts, self.count, self.options], sort_keys=True, default=str
+            [__version__, self.seed, self.part, self.parts, self.count, self.options],
+            sort_keys=True,
+            default=str,
         )
         digest = hashlib.sha256(told.encode()).hexdigest()[:8]
         return f"{self.family}-{self.part + 1}-of-{self.parts}-{digest}.jsonl.gz"

@@ -40,10 +40,9 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit without its diff; `time` is the committer's, in seconds."""
+    """A commit without its diff."""
 
     sha: str
-    time: int
     subject: str
     body: str
 
@@ -83,12 +82,12 @@ class Repository:
 
     def commits(self) -> list[Commit]:
         """All commits without merges, newest first."""
-        text = self.git("log", "--no-merges", "--format=%H%x00%ct%x00%s%x00%b%x01")
+        text = self.git("log", "--no-merges", "--topo-order", "--format=%H%x00%s%x00%b%x01")
         found = []
         for entry in text.split("\x01"):
             parts = entry.strip("\n").split("\x00")
-            if len(parts) == 4:
-                found.append(Commit(parts[0], int(parts[1]), parts[2], parts[3]))
+            if len(parts) == 3:
+                found.append(Commit(*parts))
         return found
 
     def hunks(self, shas: Iterable[str]) -> Iterator[tuple[str, list[Hunk], set[str]]]:

@@ -154,8 +154,6 @@ def _comment_labels(
             end = following.end_lineno or end
         if end - first > 12:
             continue
-        if end - first == 1 and not compound and len(re.findall(r"[A-Za-z]{3,}", lines[first])) < 3 and i:
-            continue
         # A comment that opens a conditional block tells why one gets there: the condition is answer too.
         start = (
             header
@@ -165,6 +163,8 @@ def _comment_labels(
             and not lines[header].lstrip().startswith("else")
             else first
         )
+        if end - start == 1 and len(re.findall(r"[A-Za-z]{3,}", lines[first])) < 3:
+            continue  # `continue`, `return x`: nothing to know it by
         labels.append(
             Label(
                 "comment",
@@ -300,14 +300,11 @@ def _option_label(node: ast.Call, lines: list[str]) -> list[Label]:
     ):
         return []
     documented = [k for k in node.keywords if k.arg in ("help", "description", "doc")]
-    if (
-        not documented
-        or not isinstance(documented[0].value, ast.Constant)
-        or not isinstance(documented[0].value.value, str)
-    ):
+    told = documented[0].value if documented else None
+    if not isinstance(told, ast.Constant) or not isinstance(told.value, str):
         return []
     keyword = documented[0]
-    handle = " ".join(keyword.value.value.split())
+    handle = " ".join(told.value.split())
     end_line, end_col = keyword.value.end_lineno or 0, keyword.value.end_col_offset or 0
     others = [*node.args, *(k.value for k in node.keywords)]
     before = [

@@ -317,24 +317,26 @@ def _statement(text: str, rng: random.Random) -> str:
 
 def _noun(text: str, kind: str, rng: random.Random) -> str:
     lower = _lower_first(text)
+    many = re.match(r"(all|these|those|every one)\b", lower) is not None
+    be = "are" if many else "is"
     if kind == "function":
         return rng.choice(
             [
-                f"Where does {lower} come from?",
+                f"Where {'do' if many else 'does'} {lower} come from?",
                 f"How do I get {lower}?",
                 f"What gives me {lower}?",
                 f"Find {lower}.",
                 f"Which function is about {lower}?",
-                f"Where is {lower} worked out?",
-                f"How is {lower} obtained?",
+                f"Where {be} {lower} worked out?",
+                f"How {be} {lower} obtained?",
             ]
         )
     return rng.choice(
         [
-            f"Where is {lower} defined?",
+            f"Where {be} {lower} defined?",
             f"Find {lower}.",
-            f"Which definition is {lower}?",
-            f"Is there {lower}?",
+            f"Which definition {be} {lower}?",
+            f"I am looking for {lower}.",
             f"Where do I find {lower}?",
             f"Which lines make up {lower}?",
             f"Show me {lower}.",
@@ -405,6 +407,19 @@ def _error(text: str, rng: random.Random) -> str:
                 f"Which check insists that {subject} {modal} {negation}be {rest}?",
                 f"What if {subject} is {'' if negation else 'not '}{rest}?",
                 f"What happens when {subject} is {'' if negation else 'not '}{rest}?",
+            ]
+        )
+    if re.match(r"(can|could|must|should|does|is|was|may|needs|requires|has) ", lower):
+        lower = "it " + lower
+    if not _FINITE.search(lower) and not re.search(
+        r"\b(got|has|had|exceeds|failed|requires|contains)\b", lower
+    ):
+        return rng.choice(
+            [
+                f"{_upper_first(lower)}: which condition leads to that error?",
+                f"Which check complains like this: {lower}?",
+                f"What is the reason for the error about {lower}?",
+                f"Users are told: {lower}. From where?",
             ]
         )
     return rng.choice(
@@ -582,7 +597,11 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
     taboo: stems of the words in the answer; they are replaced where the table knows another word.
     """
     text = clean(handle, rng)
-    if text is None or not is_telling(text):
+    if (
+        text is None
+        or not is_telling(text)
+        or re.search(r"\b(for|to|of|in|with|by|from|the|a|and|or)$", text)
+    ):
         return None
     forbidden = set(taboo)
     text = re.sub(r"\b(the|this|a) (given|specified|provided) ", r"\1 ", text)
@@ -610,6 +629,8 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
     elif kind == "error":
         query = _error(synonyms(text, rng, forbidden), rng)
     elif kind == "option":
+        if re.match(r"(if|when|whether)\b", text, re.I):
+            return None
         query = _option(_with_synonyms(text, rng, forbidden), rng)
     elif kind in ("commit", "diff", "log"):
         make = {"commit": _commit, "diff": _diff, "log": _log}[kind]

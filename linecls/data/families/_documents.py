@@ -64,6 +64,7 @@ def _ask(
     rng: random.Random,
     page: Page,
     placed: list[tuple[str, Kind, Slots]],
+    *,
     kinds: Sequence[Kind],
     alike: list[set[str]],
     rule: str,
@@ -143,11 +144,12 @@ def sheet(rng: random.Random, spec: Sheet, index: int, family: str) -> Iterator[
     page = Page()
     if spec.top:
         page.say(spec.top)
-    texts = _align([_cells(spec.header), *(cells for _, cells in rows)], spec.gap)
+    header = Slots(rng, kit.VOCABULARIES).fill(spec.header)
+    texts = _align([_cells(header), *(cells for _, cells in rows)], spec.gap)
     page.say(texts[0])
     for (key, _), text in zip(rows, texts[1:], strict=True):
         page.say(text, key=key or None)
-    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
+    labels = _ask(rng, page, placed, kinds=spec.odd, alike=spec.alike, rule=spec.name)
     candidates = list(ordinary.items())
     rng.shuffle(candidates)
     for key, slots in candidates if spec.who else []:
@@ -197,7 +199,7 @@ def paper(rng: random.Random, spec: Paper, index: int, family: str) -> Iterator[
             page.say("")
     for line in spec.foot:
         page.say(head.fill(line))
-    labels = _ask(rng, page, placed, spec.odd, spec.alike, spec.name)
+    labels = _ask(rng, page, placed, kinds=spec.odd, alike=spec.alike, rule=spec.name)
     yield from kit.records(
         page,
         labels,

@@ -9,6 +9,8 @@ A catalogue is plain text, one entry per kind of incident:
     ? text                a query that the entry answers; `{slot_p}` is the slot in other words
 """
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import os
@@ -18,7 +20,7 @@ import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from linecls.data.families import SOURCE
 from linecls.records import Record
@@ -27,9 +29,17 @@ from linecls.spans import Span, merge
 MANY = 1_000_000  # observations of a family when its options name no limit: the builder stops reading
 
 
+_Item = TypeVar("_Item")
+
+
+def pick(rng: random.Random, items: Sequence[_Item]) -> _Item | None:
+    """One of the items, or None when there are none."""
+    return rng.choice(items) if items else None
+
+
 def catalogue_text(name: str) -> str:
     """Text of a catalogue that ships with the families."""
-    return (files(__package__) / "catalogues" / f"{name}.txt").read_text("utf-8")
+    return (files("linecls.data.families") / "catalogues" / f"{name}.txt").read_text("utf-8")
 
 
 @dataclass
@@ -131,9 +141,7 @@ _SLOT = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 _ARTICLES = re.compile(r"\b([Tt])he (?:the|a|an|what|where|one's) ")
 
 
-_WORDS = tuple(
-    ["amber", "birch", "cedar", "delta", "ember", "fjord", "gamma", "harbor", "iris", "juniper", "kilo", "linden", "maple", "nova", "onyx", "pine", "quartz", "river", "slate", "tundra", "umber", "violet", "willow", "xenon", "yarrow", "zephyr", "acorn", "basalt", "candle", "dapple", "easel", "falcon", "garnet", "hazel", "indigo", "jasper", "kestrel", "larch", "marble", "nectar", "opal", "pebble", "quill", "raven", "saffron", "thistle", "ultra", "velvet", "walnut", "yonder", "zinnia", "anchor", "beetle", "copper", "drift", "engine", "fennel", "gravel", "hollow", "island", "jungle", "kernel", "ladder", "meadow", "needle", "orbit", "pepper", "quiver", "ribbon", "signal", "timber", "urchin", "valley", "window", "yellow", "zodiac", "atlas", "bronze", "cactus", "dolphin", "echo", "flint", "ginger", "helium", "ivory", "jade", "koala", "lemon", "mango", "nickel", "otter", "puzzle", "quest", "rocket", "silver", "tiger", "union", "vortex", "wagon", "yacht", "zebra"]
-)
+_WORDS = tuple(catalogue_text("words").split())
 
 
 def slot_names(text: str) -> list[str]:
@@ -253,9 +261,7 @@ def vary(rng: random.Random, query: str) -> str:
 
 
 _QUESTION = {"which", "who", "what", "where", "how", "why", "nobody", "did", "is", "was", "does", "not", "no"}
-_VERBS = set(
-    ["is", "are", "was", "were", "be", "been", "could", "would", "should", "may", "might", "must", "can", "cannot", "did", "does", "do", "has", "have", "had", "gave", "gives", "give", "goes", "go", "lets", "let", "changes", "change", "comes", "come", "came", "broke", "breaks", "break", "stays", "stay", "stops", "stop", "went", "run", "makes", "make", "needs", "need", "wants", "want", "fails", "fail", "hangs", "keeps", "keep", "becomes", "become", "asks", "ask", "says", "say", "uses", "use", "gets", "get", "looks", "depends", "exists", "differs", "differ", "arose", "happened", "knows", "notices", "shows", "misses", "waits", "wait", "holds", "stumbled", "lost", "promised", "receives", "violated", "violates", "refused", "refuses", "leaks", "lacks", "reads", "takes", "ends", "cuts", "appears", "belongs", "stood", "stands", "fits", "fit", "fall", "falls", "grew", "outlives", "fills", "blows", "yields", "alters", "writes", "adds", "marks", "sees"]
-)
+_VERBS = frozenset(catalogue_text("verbs").split())  # a phrase with one of them is a clause
 _PIECES = re.compile(r"[A-Za-z][A-Za-z'-]*(?: [A-Za-z][A-Za-z'-]*){1,3}")
 _QUOTES = (
     "Show the line with '{q}'.",

@@ -4,6 +4,8 @@ cargo, go, npm, jest, pip, Maven and Gradle, CMake, Ansible and CI logs: the lay
 projects and incidents are invented.
 """
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import random

@@ -4,6 +4,8 @@ Each project is composed of snippets; `#!` (`//!` in C) ends the line at which t
 evidence is found by file and line in what the tool really printed.
 """
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import random
@@ -58,7 +60,23 @@ LINT = snippets(kit.catalogue_text("checks_lint"))
 LINT = [s for s in LINT if s.queries]
 
 C_FAULTS = snippets(kit.catalogue_text("checks_c_faults"))
-_STD = ["os", "sys", "json", "re", "math", "time", "shutil", "string", "textwrap", "calendar", "bisect", "heapq", "glob", "uuid", "zlib"]
+_STD = [
+    "os",
+    "sys",
+    "json",
+    "re",
+    "math",
+    "time",
+    "shutil",
+    "string",
+    "textwrap",
+    "calendar",
+    "bisect",
+    "heapq",
+    "glob",
+    "uuid",
+    "zlib",
+]
 _ALIKE: list[set[str]] = [
     {"return_str", "return_none", "missing_return_value", "yield", "override"},
     {"arg_type", "callback", "str_bytes", "literal", "protocol"},
@@ -244,6 +262,7 @@ def label(
     placed: list[Placed],
     catalogue: list[Snippet],
     locate: Callable[[Placed], list[tuple[int, int]]],
+    *,
     tool: str,
     limit: int = 6,
 ) -> list[Label]:
@@ -291,7 +310,7 @@ def label(
         labels.append(easy)
     if rng.random() < 0.7:
         names = set(by_kind)
-        absent = rng.choice([s for s in catalogue if not near(s.name, names)] or [None])  # type: ignore[list-item]
+        absent = kit.pick(rng, [s for s in catalogue if not near(s.name, names)])
         if absent is not None:
             noun, words = rng.choice(NOUNS)
             slots = kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words), "T": noun.title()})
@@ -417,7 +436,13 @@ def _typed(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
         page = Page()
         page.say(*lines)
         yield from _typed_page(
-            rng, page, tool, project, placed, f"{index}-{number}", " ".join([tool, *flags, project])
+            rng,
+            page,
+            tool=tool,
+            project=project,
+            placed=placed,
+            ident=f"{index}-{number}",
+            command=" ".join([tool, *flags, project]),
         )
 
 
@@ -443,7 +468,7 @@ def split_projects(output: str, projects: list[str], home: str) -> dict[str, lis
 
 
 def _typed_page(
-    rng: random.Random, page: Page, tool: str, project: str, placed: list[Placed], ident: str, command: str
+    rng: random.Random, page: Page, *, tool: str, project: str, placed: list[Placed], ident: str, command: str
 ) -> Iterator[Record]:
     if tool == "mypy":
         start = re.compile(r"^(\S+\.py):(\d+):|^Found \d+|^\S+\.py: note: In")
@@ -469,7 +494,7 @@ def _typed_page(
                 if f"/{item.file}:{item.line}:" in line
             ]
 
-    labels = label(rng, page, placed, TYPES, locate, tool)
+    labels = label(rng, page, placed, TYPES, locate, tool=tool)
     if rng.random() < 0.1:
         page.mark("total", len(page.lines))
         labels.append(
@@ -601,7 +626,7 @@ def _lint(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[R
                 )
         return found
 
-    labels = label(rng, page, placed, LINT, locate, form)
+    labels = label(rng, page, placed, LINT, locate, tool=form)
     if page.lines and rng.random() < 0.12:
         number = page.find("Found ")
         if number:
@@ -681,7 +706,7 @@ def _build(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
                 found.append((first, end))
         return found
 
-    labels = label(rng, page, placed, C_FAULTS, locate, "gcc")
+    labels = label(rng, page, placed, C_FAULTS, locate, tool="gcc")
     failed = [n for n, line in enumerate(page.lines, 1) if re.match(r"make: \*\*\* \[", line)]
     if failed and len(failed) <= 4 and rng.random() < 0.3:
         for n in failed:

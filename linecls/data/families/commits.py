@@ -89,8 +89,9 @@ class _History:
                 source = [h for h in hunks if not _NO_SOURCE.search(h.path)]
                 if len(source) == 1 and len(source[0].new) <= 30:
                     self._changes.setdefault(source[0].path, []).append((by_sha[sha], source[0]))
+            age = {commit.sha: n for n, commit in enumerate(self.commits)}
             for entries in self._changes.values():
-                entries.sort(key=lambda entry: entry[0].time)
+                entries.sort(key=lambda entry: -age[entry[0].sha])
         return self._changes
 
     def origin(self, path: str, version: str) -> Origin:

@@ -262,7 +262,7 @@ def _labels(
     rng = bench.rng
     asked = [path for path in search.paths if path in by_path]
     rng.shuffle(asked)
-    candidates = [(path, label) for path in asked[:8] for label in search.files[path].labels]
+    candidates = [(path, label) for path in asked[:6] for label in search.files[path].labels]
     rng.shuffle(candidates)
     chosen: list[tuple[str, str, list[int]]] = []
     busy: set[int] = set()

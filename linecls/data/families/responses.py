@@ -1,5 +1,7 @@
 """Answers of HTTP services and databases: lists of objects, metrics, header exchanges, SQL sessions, listings."""
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import json

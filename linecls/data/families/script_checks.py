@@ -1,5 +1,7 @@
 """Type checks and lint of TypeScript and JavaScript with planted faults: tsc and eslint, really run."""
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import random
@@ -160,17 +162,26 @@ def _batch(rng: random.Random, index: int, options: dict[str, Any], kind: str) -
                         f"{current}:{match.group(1)}: {match.group(3)} [{match.group(2).title()}/{match.group(4)}]"
                     )
             command = f"npx eslint -f unix {project}/src"
-        yield from _page(rng, page, placed, project, kind, form, pretty, f"{index}-{number}", command)
+        yield from _page(
+            rng,
+            page,
+            placed=placed,
+            project=project,
+            kind=kind,
+            form=form,
+            ident=f"{index}-{number}",
+            command=command,
+        )
 
 
 def _page(
     rng: random.Random,
     page: Page,
+    *,
     placed: list[Placed],
     project: str,
     kind: str,
     form: str,
-    pretty: bool,
     ident: str,
     command: str,
 ) -> Iterator[Record]:
@@ -199,7 +210,7 @@ def _page(
                     found.append((number, number))
         return found
 
-    labels = label(rng, page, placed, TS if kind == "tsc" else JS, locate, kind)
+    labels = label(rng, page, placed, TS if kind == "tsc" else JS, locate, tool=kind)
     yield from kit.records(
         page,
         labels,

@@ -4,6 +4,8 @@ Three engines carry the catalogues: tables whose odd rows are asked for, documen
 builds, plans, CI jobs), and settings rendered as YAML, JSON, TOML, INI or environment.
 """
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import json
@@ -21,15 +23,24 @@ NAME = "services"
 
 
 _WHO = {
-    "pods": ('On which machine does {svc_p} run?', 'Is {svc_p} up and ready?', 'How long has {svc_p} existed?', 'whereabouts of {svc_p}'),
-    "events": ('What happened to {svc_p} lately?', 'latest news of {svc_p}'),
-    "ps": ('How much memory does {svc_p} take?', 'Since when has {svc_p} been at work?', 'the process of {svc_p}'),
-    "df": ('How full is the volume of {word}?', 'room left for {word}'),
-    "units": ('Is {svc_p} running under systemd?', 'state of {svc_p}'),
-    "sockets": ('Which port does {svc_p} hold?', 'network use of {svc_p}'),
-    "images": ('Which release of {svc_p} is deployed?', 'For how long has {svc_p} been up?'),
-    "pvc": ('How big is the disk of {svc_p}?', 'storage of {svc_p}'),
-    "query": ('Who is reading {table_p} at the moment?', 'a look into {table_p}'),
+    "pods": (
+        "On which machine does {svc_p} run?",
+        "Is {svc_p} up and ready?",
+        "How long has {svc_p} existed?",
+        "whereabouts of {svc_p}",
+    ),
+    "events": ("What happened to {svc_p} lately?", "latest news of {svc_p}"),
+    "ps": (
+        "How much memory does {svc_p} take?",
+        "Since when has {svc_p} been at work?",
+        "the process of {svc_p}",
+    ),
+    "df": ("How full is the volume of {word}?", "room left for {word}"),
+    "units": ("Is {svc_p} running under systemd?", "state of {svc_p}"),
+    "sockets": ("Which port does {svc_p} hold?", "network use of {svc_p}"),
+    "images": ("Which release of {svc_p} is deployed?", "For how long has {svc_p} been up?"),
+    "pvc": ("How big is the disk of {svc_p}?", "storage of {svc_p}"),
+    "query": ("Who is reading {table_p} at the moment?", "a look into {table_p}"),
 }
 
 SHEETS = [

@@ -4,6 +4,8 @@ Every project is written from fragments: a function with a good and a bad form (
 it, and queries that describe what goes wrong when the bad form stands. The tools are really run.
 """
 
+# ruff: noqa: E501  (texts of tools and queries stay on one line)
+
 from __future__ import annotations
 
 import os
@@ -70,18 +72,17 @@ log = logging.getLogger(__name__)
 _PICK = re.compile(r"<<(.*?)\|\|(.*?)>>", re.S)
 
 
+_SIGN = re.compile(r"<<(<=?)(.*?)\|\|(<=?)(.*?)>>")  # a choice that begins with a comparison sign
+
+
 def _choose(code: str, bad: bool) -> str:
+    """The good or the bad form of a fragment; a line that its choice leaves empty goes."""
     lines = []
     for line in code.split("\n"):
-        if line.count("<<<") and "||" in line:  # a comparison sign inside the choice
-            line = re.sub(
-                r"<<(<=?)(.*?)\|\|(<=?)(.*?)>>",
-                lambda m: (m.group(3) + m.group(4)) if bad else (m.group(1) + m.group(2)),
-                line,
-            )
-        done = _PICK.sub(lambda m: m.group(2) if bad else m.group(1), line)
-        if done.strip() or not line.strip():
-            lines.append(done.rstrip() if done.strip() else "")
+        signed = _SIGN.sub(lambda m: m.group(3) + m.group(4) if bad else m.group(1) + m.group(2), line)
+        done = _PICK.sub(lambda m: m.group(2) if bad else m.group(1), signed).rstrip()
+        if done or not line.strip():
+            lines.append(done)
     return "\n".join(lines)
 
 
@@ -119,18 +120,22 @@ def _plan(rng: random.Random, faults: int, passing: int, modules: int) -> list[P
     return planted
 
 
+_ASSERTIONS = [
+    (re.compile(r"^def (test_\w+)\(\)"), r"def \1(self)"),
+    (re.compile(r"pytest\.raises"), "self.assertRaises"),
+    (re.compile(r"assert (.+) == (.+)$"), r"self.assertEqual(\1, \2)"),
+    (re.compile(r"assert not (.+)$"), r"self.assertFalse(\1)"),
+    (re.compile(r"assert (.+) not in (.+)$"), r"self.assertNotIn(\1, \2)"),
+    (re.compile(r"assert (.+)$"), r"self.assertTrue(\1)"),
+]
+
+
 def _unittest(test: str) -> str:
     """A pytest function as a method of a unittest case."""
-    lines = []
-    for line in test.rstrip("\n").split("\n"):
-        line = re.sub(r"^def (test_\w+)\(\)", r"def \1(self)", line)
-        line = line.replace("pytest.raises", "self.assertRaises")
-        line = re.sub(r"assert (.+) == (.+)$", r"self.assertEqual(\1, \2)", line)
-        line = re.sub(r"assert not (.+)$", r"self.assertFalse(\1)", line)
-        line = re.sub(r"assert (.+) not in (.+)$", r"self.assertNotIn(\1, \2)", line)
-        line = re.sub(r"assert (.+)$", r"self.assertTrue(\1)", line)
-        lines.append("    " + line)
-    return "\n".join(lines) + "\n"
+    text = test.rstrip("\n")
+    for pattern, replacement in _ASSERTIONS:
+        text = "\n".join(pattern.sub(replacement, line) for line in text.split("\n"))
+    return "".join(f"    {line}\n" for line in text.split("\n"))
 
 
 _EXTRAS = [
@@ -231,6 +236,7 @@ def run(
     cwd: Path,
     rng: random.Random,
     home: str,
+    *,
     env: dict[str, str] | None = None,
     timeout: float = 60,
 ) -> str:
@@ -396,23 +402,12 @@ def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     used = {item.fragment.name for item in planted}
     if labels and rng.random() < 0.35 and (easy := kit.lexical(rng, page, rng.choice(labels).key or "")):
         labels.append(easy)
-    if rng.random() < 0.72:
-        absent = rng.choice(
-            [
-                f
-                for f in FRAGMENTS
-                if f.name not in used and not _similar(f.name, {i.fragment.name for i in faulty})
-            ]
-            or []
-        )
+    failing = {item.fragment.name for item in faulty}
+    free = [f for f in FRAGMENTS if f.name not in used and not _similar(f.name, failing)]
+    if (absent := kit.pick(rng, free)) is not None and rng.random() < 0.72:
         noun, words = rng.choice(NOUNS)
-        labels.append(
-            Label(
-                kit.vary(rng, _fill(rng.choice(absent.queries), noun, rng.choice(words))),
-                None,
-                f"{style}_absent_{absent.name}",
-            )
-        )
+        query = kit.vary(rng, _fill(rng.choice(absent.queries), noun, rng.choice(words)))
+        labels.append(Label(query, None, f"{style}_absent_{absent.name}"))
     yield from kit.records(
         page,
         labels,
@@ -626,27 +621,12 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
             query = rng.choice(_COUNTS).replace("{act}", act).replace("{words}", rng.choice(words))
             labels.append(Label(kit.vary(rng, query), step, "script_count"))
     used = {c.name for c in chosen}
-    if rng.random() < 0.75:
-        absent = rng.choice(
-            [
-                c
-                for c in CRASHES
-                if c.name not in used and not any(c.name in g and g & used for g in _CRASH_ALIKE)
-            ]
-        )
+    alike = set().union(*(group for group in _CRASH_ALIKE if group & used), used)
+    if (lacking := kit.pick(rng, [c for c in CRASHES if c.name not in alike])) and rng.random() < 0.75:
         noun, words = rng.choice(NOUNS)
-        labels.append(
-            Label(
-                kit.vary(
-                    rng,
-                    kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words)}).fill(
-                        rng.choice(absent.queries)
-                    ),
-                ),
-                None,
-                f"traceback_absent_{absent.name}",
-            )
-        )
+        slots = kit.Slots(rng, {}, {"t": noun, "t_p": rng.choice(words)})
+        query = kit.vary(rng, slots.fill(rng.choice(lacking.queries)))
+        labels.append(Label(query, None, f"traceback_absent_{lacking.name}"))
     yield from kit.records(
         page,
         labels,
