@@ -18,7 +18,7 @@ from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows, colla
 from linecls.errors import ArtifactError
 from linecls.observation import Observation, scoring_text
 from linecls.session import Session, choose_device
-from linecls.spans import Span
+from linecls.spans import Span, count_lines
 
 _CACHED_SEGMENTS = 16  # an observation of more segments is encoded again for each of its queries
 _SORTED_BATCHES = 8  # so many batches' worth of pairs is sorted by length before it is cut into batches
@@ -237,7 +237,7 @@ class _Job:
             spans=spans,
             keep_logits=self.keep_logits,
             answerable=answerable,
-            kept_lines=sum(len(span) for span in spans),
+            kept_lines=count_lines(spans),
             total_lines=len(self.observation),
         )
 

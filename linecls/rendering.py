@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linecls.observation import Observation
-from linecls.spans import Span
+from linecls.spans import Span, count_lines
 
 _MIN_WIDTH = 4
 
@@ -43,7 +43,7 @@ def as_dict(observation: Observation, spans: Sequence[Span], answerable: float |
     raw = kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogatepass")
     values: dict[str, Any] = {
         "spans": [{"start_line": start, "end_line": end} for start, end in spans],
-        "kept_lines": sum(len(span) for span in spans),
+        "kept_lines": count_lines(spans),
         "total_lines": len(observation),
         "answerable": answerable,
         "text": raw.decode("utf-8", "replace"),

@@ -15,9 +15,6 @@ class Span(NamedTuple):
     start_line: int
     end_line: int
 
-    def __len__(self) -> int:  # number of lines, not of tuple fields
-        return self.end_line - self.start_line + 1
-
 
 def merge(spans: Iterable[Span | tuple[int, int]]) -> list[Span]:
     """Sort spans and merge those that overlap or touch.

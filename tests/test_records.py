@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from linecls import records as records_module
+from linecls import locating
 from linecls.errors import MissingExtraError, RecordError
 from linecls.observation import Observation
 from linecls.records import (
@@ -357,7 +357,7 @@ def test_the_line_without_a_place_is_named() -> None:
 def test_too_many_places_take_the_earliest(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "a\nx\nb\na\nb\n"
     assert locate_lines(text, ["a", "b"]) == [Span(4, 5)]
-    monkeypatch.setattr(records_module, "_MAX_PLACES", 3)
+    monkeypatch.setattr(locating, "_MAX_PLACES", 3)
     assert locate_lines(text, ["a", "b"]) == [Span(1, 1), Span(3, 3)]
 
 

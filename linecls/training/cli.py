@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Any
-
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
 from linecls.training.data import LineDataModule
@@ -28,11 +27,25 @@ class LineCLI(LightningCLI):
         parser.set_defaults({"trainer.num_sanity_val_steps": 0, "trainer.use_distributed_sampler": False})
 
 
+# Lightning's remarks on what this package does on purpose: accumulation by hand, dropout off in the backbone, a
+# hook of the module in place of the data module's, checkpoints beside the log.
+_ON_PURPOSE = (
+    ".*manual optimization and every_n_train_steps",
+    ".*in eval mode at the start of training",
+    ".*overridden `transfer_batch_to_device`",
+    ".*exists and is not empty",
+    ".*isinstance\\(treespec, LeafSpec\\)",
+    ".*not supported by the model summary",
+)
+
+
 def train(arguments: Sequence[str]) -> None:
     """Run `LineCLI fit`; restarts the process once with the allocator set for speed."""
     missing = {name: value for name, value in _ALLOCATOR.items() if name not in os.environ}
     if missing and sys.platform.startswith("linux"):
         os.environ.update(missing)
         os.execv(sys.executable, [sys.executable, "-m", "linecls", "train", *arguments])
-    options: dict[str, Any] = {"args": ["fit", *arguments], "seed_everything_default": 0}
-    LineCLI(LineModule, LineDataModule, save_config_kwargs={"overwrite": True}, **options)
+    for message in _ON_PURPOSE:
+        warnings.filterwarnings("ignore", message=message)
+    sys.argv = ["linecls train", "fit", *arguments]
+    LineCLI(LineModule, LineDataModule, seed_everything_default=0, save_config_kwargs={"overwrite": True})
