@@ -1,17 +1,17 @@
-"""Make the embedded model from a checkpoint, and prove it.
+"""Make the embedded model from a checkpoint, and prove it. Two steps, with the evaluation between them:
 
-    python export/make_default.py runs/minilm/best.ckpt --dev dev.jsonl.gz --test test.jsonl.gz
-
-1. exports fp32 and both int8 variants (per-tensor and per-channel scales) and scores the dev records with each;
-2. keeps the int8 variant with the highest F1 on dev, and tunes its operating points there;
-3. evaluates it on the test records, and writes linecls/assets/default/ with a model card.
-The comparison of the variants goes to export/results/quantisation.md and .json.
+\b
+  python export/make_default.py make runs/minilm/best.ckpt --dev dev.jsonl.gz --training-data "…"
+  linecls eval test.jsonl.gz --system linecls,bm25,first,last,random,similarity --report eval/results/linebench_test
+  python export/make_default.py card eval/results/linebench_test/report.json
 """
 
 from __future__ import annotations
 
 import json
+import os
 import platform
+import random
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -23,162 +23,13 @@ import numpy as np
 
 from linecls import exporting
 from linecls.artifact import Artifact, embedded, file_sha256
-from linecls.evaluation import evaluate
+from linecls.observation import Observation
 from linecls.pruner import Pruner
 from linecls.records import Record, load_records
-from linecls.systems.ours import Linecls
 from linecls.tuning import Scored, best_f1_point, score_records, scored_recall, standard_points
 
 RESULTS = Path(__file__).parent / "results"
-VARIANTS = {"fp32": None, "int8 per tensor": False, "int8 per channel": True}
-
-
-@dataclass(frozen=True)
-class VariantResult:
-    """One row of the comparison: figures on the dev records, each variant at its own best operating point."""
-
-    variant: str
-    megabytes: float
-    f1: float
-    recall_at_90: float
-    logit_difference: float  # mean absolute difference of the keep logits from fp32
-    ms_per_1000_tokens: float
-
-
-def compare(checkpoint: exporting.Checkpoint, folder: Path, dev: list[Record]) -> dict[str, tuple[Artifact, Any]]:
-    """Export every variant and score the dev records with it."""
-    tokens = count_tokens(checkpoint, dev)
-    out: dict[str, tuple[Artifact, Any]] = {}
-    reference: list[Scored] | None = None
-    for variant, per_channel in VARIANTS.items():
-        kind = "fp32" if per_channel is None else "int8"
-        artifact = exporting.export(
-            checkpoint,
-            folder / variant.replace(" ", "-"),
-            variants=[kind],
-            per_channel=bool(per_channel),
-            check_on=[(r.query, r.tool_output) for r in dev[:: max(len(dev) // 12, 1)]] if kind == "fp32" else (),
-        )
-        pruner = Pruner.from_pretrained(artifact.directory, device="cpu")
-        with click.progressbar(length=len(dev), label=f"dev, {variant}") as bar:
-            start = time.perf_counter()
-            scored = score_records(pruner, dev, bar.update)
-            seconds = time.perf_counter() - start
-        point, f1 = best_f1_point(scored)
-        reference = reference or scored
-        gaps = [np.abs(s.keep_logits - r.keep_logits).mean() for s, r in zip(scored, reference, strict=True)]
-        row = VariantResult(
-            variant,
-            round(artifact.graph().stat().st_size / 1e6, 1),
-            f1,
-            scored_recall(scored, 0.9),
-            float(np.mean(gaps)),
-            seconds / tokens * 1e6,
-        )
-        click.echo(f"{row}", err=True)
-        out[variant] = (artifact, (row, scored, point))
-    return out
-
-
-def count_tokens(checkpoint: exporting.Checkpoint, records: list[Record]) -> int:
-    """Tokens of the observations as the model reads them (long lines cut), summed over the records."""
-    from linecls.observation import Observation
-
-    known: dict[str, int] = {}
-    for record in records:
-        if record.tool_output not in known:
-            segments = checkpoint.encoder.segments(Observation.of(record.tool_output))
-            known[record.tool_output] = sum(len(segment.ids) for segment in segments)
-    return sum(known[record.tool_output] for record in records)
-
-
-def quantisation_report(rows: list[VariantResult], dev: Path, records: int) -> str:
-    head = (
-        "| variant | MB | F1 on dev | recall, 90 % dropped | mean logit difference from fp32 | ms per 1,000 tokens |\n"
-        "|---|---|---|---|---|---|\n"
-    )
-    body = "".join(
-        f"| {r.variant} | {r.megabytes} | {r.f1:.4f} | {r.recall_at_90:.4f} | {r.logit_difference:.4f} |"
-        f" {r.ms_per_1000_tokens:.0f} |\n"
-        for r in rows
-    )
-    return (
-        f"# Quantisation of the embedded model\n\n{head}{body}\n"
-        "F1: Squeez line F1, each variant at its own best operating point. Dynamic int8 by ONNX Runtime.\n"
-        f"Data: {dev.name}, {records} records, sha256 {file_sha256(dev)[:16]}. Machine: {machine()}.\n"
-        "Command: `python export/make_default.py CHECKPOINT --dev … --test …`\n"
-    )
-
-
-def machine() -> str:
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    import os
-
-    return f"{model}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} CPUs"
-
-
-@click.command(help=__doc__)
-@click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--dev", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--test", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--training-data", required=True, help="What it was trained on, in a sentence, for the card.")
-@click.option("-o", "--output", default=embedded(), type=click.Path(path_type=Path), show_default="linecls/assets/default")
-@click.option("--name", default="linecls-minilm", show_default=True)
-@click.option("--model-version", default="1", show_default=True)
-def main(
-    checkpoint: Path, dev: Path, test: Path, training_data: str, output: Path, name: str, model_version: str
-) -> None:
-    loaded = exporting.load_checkpoint(checkpoint)
-    dev_records, test_records = load_records(dev), load_records(test)
-    with tempfile.TemporaryDirectory() as scratch:
-        variants = compare(loaded, Path(scratch), dev_records)
-        rows = [row for _, (row, _, _) in variants.values()]
-        best = max((r for r in rows if r.variant != "fp32"), key=lambda r: r.f1)
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "quantisation.md").write_text(quantisation_report(rows, dev, len(dev_records)))
-        (RESULTS / "quantisation.json").write_text(json.dumps([asdict(r) for r in rows], indent=2) + "\n")
-
-        artifact, (_, scored, point) = variants[best.variant]
-        points = standard_points(scored, point)
-        artifact.with_operating_points(points, "f1")
-        system = Linecls(artifact.directory, device="cpu")
-        with click.progressbar(length=len(test_records), label="test") as bar:
-            report = evaluate(test_records, [system], sources=[test], on_record=lambda _: bar.update(1))
-        metrics = {key: report["linecls"].overall[key] for key in CARD_METRICS}
-        fp32 = next(r for r in rows if r.variant == "fp32")
-        provenance = {
-            "training_data": training_data,
-            "tuned_on": {"file": dev.name, "records": len(dev_records), "sha256": file_sha256(dev)},
-            "evaluated_on": {"file": test.name, "records": len(test_records), "sha256": file_sha256(test)},
-            "test": {key: estimate.value for key, estimate in metrics.items()},
-            "int8_f1_minus_fp32_f1_on_dev": best.f1 - fp32.f1,
-            "licence": "Apache-2.0; weights start from all-MiniLM-L6-v2 (Apache-2.0)",
-        }
-        card = model_card(name, model_version, training_data, metrics, points, best, fp32, (dev, test))
-        per_channel = VARIANTS[best.variant]
-        exporting.export(
-            loaded,
-            output,
-            variants=["int8"],
-            per_channel=bool(per_channel),
-            name=name,
-            version=model_version,
-            operating_points=points,
-            default_operating_point="f1",
-            provenance=provenance,
-            check_on=[(r.query, r.tool_output) for r in dev_records[:6]],
-            card=card,
-        )
-    click.echo(f"wrote {output}", err=True)
-    click.echo(report.to_text())
-
-
+VARIANTS = {"fp32": None, "int8 per tensor": False, "int8 per channel": True}  # name -> per_channel
 CARD_METRICS = {
     "squeez.span_f1": "line F1 (Squeez)",
     "squeez.span_precision": "line precision",
@@ -188,62 +39,219 @@ CARD_METRICS = {
     "pruning.recall_at_70": "recall of gold lines, 70 % of lines dropped",
     "pruning.recall_at_90": "recall of gold lines, 90 % of lines dropped",
     "pruning.true_negative_empty": "negatives answered with empty output",
+    "pruning.positive_empty": "positives answered with empty output (wrong)",
 }
 
 
-def model_card(
-    name: str,
-    version: str,
-    training_data: str,
-    metrics: dict[str, Any],
-    points: dict[str, Any],
-    best: VariantResult,
-    fp32: VariantResult,
-    files: tuple[Path, Path],
-) -> str:
-    figures = "".join(
-        f"| {label} | {metrics[key].value:.3f} | {metrics[key].low:.3f} to {metrics[key].high:.3f} |\n"
+@click.group(help=__doc__)
+def main() -> None: ...
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """One row of the comparison: figures on dev records, each variant at its own best operating point."""
+
+    variant: str
+    megabytes: float
+    f1: float
+    recall_at_90: float
+    logit_difference: float  # mean absolute difference of the keep logits from fp32
+    ms_per_1000_tokens: float
+
+
+@main.command(help="Export, compare fp32 with both int8 forms, keep the int8 form that loses least, tune it on dev.")
+@click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dev", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--training-data", required=True, help="What it was trained on, for the card.")
+@click.option("--compare-on", default=200, show_default=True, help="Dev records on which the variants are compared.")
+@click.option("-o", "--output", default=embedded(), type=click.Path(path_type=Path), show_default="the embedded model")
+@click.option("--name", default="linecls-minilm", show_default=True)
+@click.option("--model-version", default="1", show_default=True)
+def make(
+    checkpoint: Path, dev: Path, training_data: str, compare_on: int, output: Path, name: str, model_version: str
+) -> None:
+    loaded = exporting.load_checkpoint(checkpoint)
+    records = load_records(dev)
+    sample = random.Random(0).sample(records, min(compare_on, len(records)))
+    rows: list[VariantResult] = []
+    reference: list[Scored] | None = None
+    with tempfile.TemporaryDirectory() as scratch:
+        for variant in VARIANTS:
+            artifact = export_variant(loaded, Path(scratch) / variant.replace(" ", "-"), variant, sample[:12])
+            scored, seconds = score(artifact, sample, variant)
+            reference = reference or scored
+            rows.append(compare(variant, artifact, scored, reference, seconds / count_tokens(loaded, sample)))
+            click.echo(f"{rows[-1]}", err=True)
+    best = max((row for row in rows if row.variant != "fp32"), key=lambda row: row.f1)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "quantisation.md").write_text(quantisation_report(rows, dev, len(sample), len(records)))
+    (RESULTS / "quantisation.json").write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+    artifact = exporting.export(
+        loaded,
+        output,
+        variants=["int8"],
+        per_channel=bool(VARIANTS[best.variant]),
+        name=name,
+        version=model_version,
+        check_on=[(record.query, record.tool_output) for record in sample[:12]],
+        provenance={
+            "training_data": training_data,
+            "tuned_on": {"file": dev.name, "records": len(records), "sha256": file_sha256(dev)},
+            "quantisation": asdict(best),
+            "quantisation_fp32": asdict(rows[0]),
+            "licence": "Apache-2.0; the weights start from all-MiniLM-L6-v2 (Apache-2.0)",
+        },
+    )
+    scored, _ = score(artifact, records, "dev")
+    point, f1 = best_f1_point(scored)
+    artifact.with_operating_points(standard_points(scored, point), "f1")
+    click.echo(f"wrote {output}; F1 {f1:.4f} on {dev.name} at {point}", err=True)
+
+
+def export_variant(
+    checkpoint: exporting.Checkpoint, directory: Path, variant: str, check_on: list[Record]
+) -> Artifact:
+    per_channel = VARIANTS[variant]
+    return exporting.export(
+        checkpoint,
+        directory,
+        variants=["fp32" if per_channel is None else "int8"],
+        per_channel=bool(per_channel),
+        check_on=[(record.query, record.tool_output) for record in check_on],
+    )
+
+
+def score(artifact: Artifact, records: list[Record], label: str) -> tuple[list[Scored], float]:
+    """What the artifact says of the records, and the seconds that it took."""
+    pruner = Pruner.from_pretrained(artifact.directory, device="cpu")
+    with click.progressbar(length=len(records), label=label) as bar:
+        start = time.perf_counter()
+        scored = score_records(pruner, records, bar.update)
+        return scored, time.perf_counter() - start
+
+
+def compare(
+    variant: str, artifact: Artifact, scored: list[Scored], reference: list[Scored], seconds_per_token: float
+) -> VariantResult:
+    gaps = [np.abs(s.keep_logits - r.keep_logits).mean() for s, r in zip(scored, reference, strict=True)]
+    return VariantResult(
+        variant,
+        round(artifact.graph().stat().st_size / 1e6, 1),
+        best_f1_point(scored)[1],
+        scored_recall(scored, 0.9),
+        float(np.mean(gaps)),
+        seconds_per_token * 1e6,
+    )
+
+
+def count_tokens(checkpoint: exporting.Checkpoint, records: list[Record]) -> int:
+    """Tokens of the observations as the model reads them (long lines cut), summed over the records."""
+    known: dict[str, int] = {}
+    for record in records:
+        if record.tool_output not in known:
+            segments = checkpoint.encoder.segments(Observation.of(record.tool_output))
+            known[record.tool_output] = sum(len(segment.ids) for segment in segments)
+    return sum(known[record.tool_output] for record in records)
+
+
+def quantisation_report(rows: list[VariantResult], dev: Path, compared: int, total: int) -> str:
+    head = (
+        "| variant | MB | F1 | recall, 90 % dropped | mean logit difference from fp32 | ms per 1,000 tokens |\n"
+        "|---|---|---|---|---|---|\n"
+    )
+    body = "".join(
+        f"| {r.variant} | {r.megabytes} | {r.f1:.4f} | {r.recall_at_90:.4f} | {r.logit_difference:.4f} |"
+        f" {r.ms_per_1000_tokens:.0f} |\n"
+        for r in rows
+    )
+    return (
+        f"# Quantisation of the embedded model\n\n{head}{body}\n"
+        "F1: Squeez line F1, each variant at its own best operating point. Dynamic int8 by ONNX Runtime. The time is\n"
+        "that of the whole way, tokenising included; fp32 encodes an observation once for consecutive queries on it,\n"
+        "int8 once per query.\n\n"
+        f"Data: {compared} of the {total} records of {dev.name} (seed 0; sha256 {file_sha256(dev)[:16]}).\n"
+        f"Machine: {machine()}. Command: `python export/make_default.py make CHECKPOINT --dev {dev.name} …`\n"
+    )
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(":")[2].strip() if names else model
+    return f"{model}, {os.cpu_count()} CPUs"
+
+
+@main.command(help="Write the model card from a report of `linecls eval` on this very model.")
+@click.argument("report", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-m", "--model", default=embedded(), type=click.Path(path_type=Path), show_default="the embedded model")
+def card(report: Path, model: Path) -> None:
+    artifact = Artifact.load(model)
+    values = json.loads(report.read_bytes())
+    system = values["systems"].get("linecls")
+    if system is None:
+        raise click.ClickException(f"{report} holds no figures of the system linecls")
+    if artifact.sha256[artifact.graph().name] not in system["description"]["sha256"].values():
+        raise click.ClickException(f"{report} is about another model than {model}; run linecls eval again")
+    figures = {key: system["overall"][key] for key in CARD_METRICS}
+    source = {**values["about"]["files"][0], "records": system["records"]}
+    test = {key: round(figure["value"], 4) for key, figure in figures.items()}
+    artifact.with_card(
+        model_card(artifact, figures, source),
+        {"evaluated_on": source, "test": test},
+    )
+    click.echo(f"wrote {model}/README.md", err=True)
+
+
+def model_card(artifact: Artifact, figures: dict[str, Any], source: dict[str, Any]) -> str:
+    table = "".join(
+        f"| {label} | {figures[key]['value']:.3f} | {figures[key]['low']:.3f} to {figures[key]['high']:.3f} |\n"
         for key, label in CARD_METRICS.items()
     )
-    decoding = "".join(
-        f"| {n} | {p.bias:.3f} | {p.switch_cost:.2f} | {p.empty_threshold:.4f} |\n" for n, p in points.items()
+    points = "".join(
+        f"| {name} | {p.bias:.3f} {'below the best line' if p.relative else ''} | {p.switch_cost:.2f} |"
+        f" {p.empty_threshold:.4f} |\n"
+        for name, p in artifact.operating_points.items()
     )
-    return f"""# {name} {version}
+    origin = artifact.provenance
+    int8, fp32 = origin["quantisation"], origin["quantisation_fp32"]
+    return f"""# {artifact.name} {artifact.version}
 
-The model embedded in linecls: given a query and the raw output of a tool, one keep logit per line and the
+The model embedded in linecls: given a query and the raw output of a tool, one keep logit per line, and the
 probability that the output answers the query at all.
 
-- **Architecture.** all-MiniLM-L6-v2 (6 layers, 384 wide) reads windows of 128 tokens without the query and the
-  query by itself; line states, their similarities with the query (cosine, late interaction) and free line
-  features go through a 3-layer transformer over all lines with the query's tokens in front. The keep logit
-  starts from the similarity and learns what is added to it.
-- **Training data.** {training_data}
-- **Form.** int8 ({best.variant.removeprefix("int8 ")} scales), {best.megabytes} MB, ONNX opset {exporting.OPSET}.
+- **Architecture.** all-MiniLM-L6-v2 (6 layers, 384 wide) reads windows of {artifact.encoding.window_tokens} tokens
+  without the query, and the query by itself. Line states, their similarities with the query (cosine and late
+  interaction) and free line features go through a {origin["classifier"]["layers"]}-layer transformer over all lines
+  with the query's tokens in front. The keep logit starts from the similarity; what is learned is added to it.
+- **Training data.** {origin["training_data"]}
+- **Form.** {int8["variant"]}, {int8["megabytes"]} MB, ONNX opset {exporting.OPSET}.
 - **Licence.** Apache-2.0. The weights start from all-MiniLM-L6-v2 (Apache-2.0).
 
-## Figures on {files[1].name}
+## Figures on {source["name"]}
 
 | metric | value | 95 % interval |
 |---|---|---|
-{figures}
-Measured by `python export/make_default.py` at the operating point `f1`, with the int8 file, on
-{machine()}; bootstrap over records. The same figures come from
-`linecls eval {files[1].name} --system linecls`.
-int8 against fp32 on {files[0].name}: F1 {best.f1:.4f} against {fp32.f1:.4f}.
+{table}
+{source["records"]} records, none of whose projects is in the training data; operating point `f1`; bootstrap over
+records. Command: `linecls eval {source["name"]} --system linecls`.
+int8 against fp32: F1 {int8["f1"]:.4f} against {fp32["f1"]:.4f} on dev records (`export/results/quantisation.md`).
 
-## Operating points, tuned on {files[0].name}
+## Operating points, tuned on {origin["tuned_on"]["file"]}
 
 | name | bias | switch cost | empty threshold |
 |---|---|---|---|
-{decoding}
-`f1` (the default) has the highest line F1; `recall` keeps at least 90 % of the gold lines on average and never
+{points}
+`f1`, the default, has the highest line F1; `recall` keeps at least 90 % of the gold lines on average there and never
 answers with nothing.
 
 ## Limits
 
-English queries. Words are read without case. A line is read up to 48 tokens (its first 32 and last 16). What
-is learned of tools that are rare in the training data (SQL consoles, Ansible, Terraform) is thin. An empty
-answer can be wrong: where that matters use the operating point `recall`.
+English queries. Words are read without case. A line is read up to {artifact.encoding.max_line_tokens} tokens (its
+first two thirds and last third of them). An empty answer can be wrong: where that matters, use the operating point
+`recall`.
 """
 
 

@@ -128,8 +128,7 @@ class Artifact:
                 ) from error
             if digest != self.sha256[name]:
                 raise ArtifactError(
-                    f"model file {path} is corrupt: its sha256 is not the one in {METADATA};"
-                    " fetch the model again"
+                    f"model file {path} is corrupt: its sha256 is not the one in {METADATA}; fetch the model again"
                 )
 
     @property
@@ -148,11 +147,21 @@ class Artifact:
         """Replace the operating points in `linecls.json`, atomically; returns the artifact as it then is."""
         if default not in points:
             raise ArtifactError(f"the default operating point {default!r} is not among the points")
+        return self._rewrite(
+            operating_points={name: asdict(point) for name, point in points.items()}, default_operating_point=default
+        )
+
+    def with_card(self, card: str, provenance: Mapping[str, Any]) -> Artifact:
+        """Write the model card and add to the provenance; return the artifact as it then is."""
+        path = self.directory / CARD
+        path.write_text(card, encoding="utf-8")
+        return self._rewrite(
+            sha256={**self.sha256, CARD: file_sha256(path)}, provenance={**self.provenance, **provenance}
+        )
+
+    def _rewrite(self, **fields: Any) -> Artifact:
         metadata = self.directory / METADATA
-        values = json.loads(metadata.read_bytes())
-        values["operating_points"] = {name: asdict(point) for name, point in points.items()}
-        values["default_operating_point"] = default
-        _write_metadata(metadata, values)
+        _write_metadata(metadata, {**json.loads(metadata.read_bytes()), **fields})
         return Artifact.read(self.directory)
 
     @property
@@ -211,9 +220,7 @@ def write_artifact(
         raise ArtifactError("a model directory needs at least one graph")
     points = dict(operating_points or {"default": OperatingPoint()})
     if default_operating_point not in points:
-        raise ArtifactError(
-            f"the default operating point {default_operating_point!r} is not among the points"
-        )
+        raise ArtifactError(f"the default operating point {default_operating_point!r} is not among the points")
     _refuse_foreign(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:

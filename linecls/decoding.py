@@ -198,9 +198,7 @@ def _reflected_walk(steps: FloatArray, cost: float) -> FloatArray:
     return np.ascontiguousarray(lead.T).reshape(-1)[:total]
 
 
-def _solve_within(
-    units: FloatArray, cost: float, budget: Budget, token_counts: ArrayLike | None
-) -> BoolArray:
+def _solve_within(units: FloatArray, cost: float, budget: Budget, token_counts: ArrayLike | None) -> BoolArray:
     """The mask [L] of the budgeted answer; `units` are the scores at the operating point's own bias."""
     line_limit = budget.line_limit(units.size)
     weights, limits = [np.ones(units.size, dtype=np.int64)], [line_limit]
@@ -288,9 +286,7 @@ def _fill(
     return kept
 
 
-def _best_window(
-    units: FloatArray, weights: list[NDArray[np.int64]], limits: list[int]
-) -> tuple[int, int, float]:
+def _best_window(units: FloatArray, weights: list[NDArray[np.int64]], limits: list[int]) -> tuple[int, int, float]:
     """Start, end (exclusive) and sum of the run of lines with the largest sum whose weights fit the limits.
 
     For each end the allowed starts are an interval; the best one is a range minimum over prefix sums, found

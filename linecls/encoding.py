@@ -70,9 +70,12 @@ _FAILURE = re.compile(
 _WARNING = re.compile(r"warn|deprecat|caution|retry|skip", re.IGNORECASE)
 _DROP_DIGITS = {ord(c): None for c in "0123456789"}
 _STOP_WORDS = frozenset(
-    "a about all an and any are as at be been but by can could did do does find for from had has have how i if in"
-    " into is it its me my no not of on one or out over show so than that the their them then there these they this"
-    " to up was we were what when where which while who whose why will with would you your".split()
+    """
+    a about all an and any are as at be been but by can could did do does find for from had has have how
+    i if in into is it its me my no not of on one or out over show so than that the their them then
+    there these they this to up was we were what when where which while who whose why will with would
+    you your
+    """.split()  # noqa: SIM905 - a table of words reads better as text
 )
 # Characters per token that are certainly enough: a longer line is cut before it is tokenised.
 _CHARACTERS_PER_TOKEN = 16
@@ -253,7 +256,9 @@ class WindowEncoder:
             while context > 0 and offsets[first] - offsets[context - 1] <= self.config.context_tokens:
                 context -= 1
             begin = offsets[context]
-            last = int(np.searchsorted(offsets, begin + room, side="right")) - 1  # one past the last that fits
+            last = (
+                int(np.searchsorted(offsets, begin + room, side="right")) - 1
+            )  # one past the last that fits
             last = min(last, count)
             rows.append(np.concatenate((prefix, segment.ids[begin : offsets[last]], self._sep)))
             line_row[first:last] = len(rows) - 1

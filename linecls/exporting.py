@@ -58,10 +58,10 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         causal=options["causal"],
         config=options["backbone_config"],
     )
-    model = LineClassifier(backbone, ClassifierConfig(**options["classifier"]))
+    encoding = EncodingConfig.from_dict(options["encoding"])
+    model = LineClassifier(backbone, ClassifierConfig(**options["classifier"]), encoding.max_line_tokens)
     prefix = "model."
     model.load_state_dict({k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)})
-    encoding = EncodingConfig.from_dict(options["encoding"])
     return Checkpoint(model.eval(), encoding, load_tokenizer(options["backbone"]), options)
 
 
@@ -82,9 +82,14 @@ def export_graph(model: LineClassifier, encoder: WindowEncoder, path: Path) -> N
     pairs: list[Pair] = []
     for text, repeats in zip(queries, (40, 9), strict=True):
         query = encoder.query(text)
-        raw = "cc -c main.c\nmain.c:4:2: error: expected ';' before '}' token\n\nmake: *** [all] Error 1\n" * repeats
+        raw = (
+            "cc -c main.c\nmain.c:4:2: error: expected ';' before '}' token\n\nmake: *** [all] Error 1\n"
+            * repeats
+        )
         for segment in encoder.segments(Observation.of(raw)):
-            pairs.append(Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query)))
+            pairs.append(
+                Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query))
+            )
     tensors = to_tensors(collate(pairs[:2]))
     dynamic = torch.export.Dim.DYNAMIC
     torch.onnx.export(
@@ -93,7 +98,9 @@ def export_graph(model: LineClassifier, encoder: WindowEncoder, path: Path) -> N
         str(path),
         input_names=list(INPUT_NAMES),
         output_names=list(OUTPUT_NAMES),
-        dynamic_shapes={name: {axis: dynamic for axis in range(min(tensors[name].ndim, 2))} for name in INPUT_NAMES},
+        dynamic_shapes={
+            name: dict.fromkeys(range(min(tensors[name].ndim, 2)), dynamic) for name in INPUT_NAMES
+        },
         opset_version=OPSET,
         dynamo=True,
         external_data=False,

@@ -89,9 +89,7 @@ class Pruner:
         try:
             encoder = WindowEncoder(Tokenizer.from_file(str(artifact.tokenizer)), artifact.encoding)
         except Exception as error:  # the tokenizers package raises bare Exception
-            raise ArtifactError(
-                f"cannot use {artifact.tokenizer}: {error}; export the model again"
-            ) from error
+            raise ArtifactError(f"cannot use {artifact.tokenizer}: {error}; export the model again") from error
         session = Session(graph, device=f"cuda:{index}" if kind == "cuda" else "cpu", threads=threads)
         return cls(artifact, session, encoder)
 
@@ -295,9 +293,7 @@ class _Batcher:
         first_seen: dict[int, int] = {}
         for index, (_, pair) in enumerate(self._pending):
             first_seen.setdefault(id(pair.windows), index)
-        pending = sorted(
-            self._pending, key=lambda item: (len(item[1].segment), first_seen[id(item[1].windows)])
-        )
+        pending = sorted(self._pending, key=lambda item: (len(item[1].segment), first_seen[id(item[1].windows)]))
         self._pending, self._pending_tokens = [], 0
         batch: list[tuple[_Job, Pair]] = []
         rows = width = 0

@@ -25,9 +25,7 @@ def numbered(observation: Observation, spans: Sequence[Span]) -> str | bytes:
     """
     width = max(_MIN_WIDTH, len(str(len(observation))))
     text = "".join(
-        f"{number:>{width}}│{observation.lines[number - 1]}"
-        for start, end in spans
-        for number in range(start, end + 1)
+        f"{number:>{width}}│{observation.lines[number - 1]}" for start, end in spans for number in range(start, end + 1)
     )
     return text.encode("utf-8", "surrogateescape") if observation.is_bytes else text
 

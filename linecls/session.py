@@ -112,9 +112,7 @@ class Session:
         except Exception as error:  # the runtime raises a dozen kinds, most of them its own
             raise ArtifactError(f"the runtime cannot load {graph}: {_one_line(error)}") from error
         if kind == "cuda" and _CUDA_PROVIDER not in self._session.get_providers():
-            raise DeviceError(
-                f"device {device}: CUDA does not start here; check the driver, or use --device cpu"
-            )
+            raise DeviceError(f"device {device}: CUDA does not start here; check the driver, or use --device cpu")
         self.device = f"cuda:{index}" if kind == "cuda" else "cpu"
         self.threads = options.intra_op_num_threads
         self.batch_invariant = not _contains(Path(graph), b"DynamicQuantizeLinear")

@@ -95,8 +95,10 @@ def best_f1_point(scored: Sequence[Scored]) -> tuple[OperatingPoint, float]:
     return best, best_f1
 
 
-def _bias_grid(scored: Sequence[Scored], relative: bool) -> NDArray[np.float64]:
-    logits = [s.keep_logits - (s.keep_logits.max() if relative and len(s.keep_logits) else 0.0) for s in scored]
+def _bias_grid(scored: Sequence[Scored], relative: bool) -> NDArray[np.floating]:
+    logits = [
+        s.keep_logits - (s.keep_logits.max() if relative and len(s.keep_logits) else 0.0) for s in scored
+    ]
     return np.unique(np.quantile(np.concatenate(logits), _BIAS_QUANTILES))
 
 

@@ -40,9 +40,7 @@ def prune(runner, tiny_model_dir):
 
 def process(*arguments, **options):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "linecls", *map(str, arguments)], env=environment, **options
-    )
+    return subprocess.Popen([sys.executable, "-m", "linecls", *map(str, arguments)], env=environment, **options)
 
 
 def test_kept_bytes_come_out_as_they_were(prune):
@@ -340,9 +338,7 @@ def test_pruning_loads_no_torch(tiny_model_dir):
         "except SystemExit as end: assert end.code == 0\n"
         "assert not [m for m in ('torch', 'transformers', 'lightning') if m in sys.modules]\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", code, str(tiny_model_dir)], input=ODD, check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, "-c", code, str(tiny_model_dir)], input=ODD, check=True, capture_output=True)
 
 
 # Rendering

@@ -136,9 +136,7 @@ def test_one_span_over_the_budget_is_cut_to_its_best_part():
     cut = decode([2 * x for x in logits], point, budget=Budget(max_lines=3))
     assert cut == [Span(4, 6)]
     tokens = [1, 1, 1, 1, 90, 1, 1, 1, 1]
-    by_tokens = decode(
-        [0, 1, 2, 4, 5, 4, 1, 1, 0], OperatingPoint(), budget=Budget(max_tokens=3), token_counts=tokens
-    )
+    by_tokens = decode([0, 1, 2, 4, 5, 4, 1, 1, 0], OperatingPoint(), budget=Budget(max_tokens=3), token_counts=tokens)
     assert by_tokens == [Span(3, 4), Span(6, 6)]
 
 

@@ -88,9 +88,10 @@ def test_left_context_repeats_whole_lines(tokenizer: Tokenizer) -> None:
     first_own = int(np.flatnonzero(windows.line_row == 1)[0])
     context = windows.line_column[first_own] - 1  # tokens between the opening token and the first own line
     assert 0 < context <= SMALL.context_tokens
-    assert second[1 : 1 + context].tolist() == segment.ids[
-        segment.offsets[first_own] - context : segment.offsets[first_own]
-    ].tolist()
+    assert (
+        second[1 : 1 + context].tolist()
+        == segment.ids[segment.offsets[first_own] - context : segment.offsets[first_own]].tolist()
+    )
 
 
 def test_long_line_keeps_both_ends(tokenizer: Tokenizer) -> None:
@@ -125,7 +126,7 @@ def test_features_are_finite_and_modest(tokenizer: Tokenizer, lines: list[str], 
 
 def test_static_features_say_what_their_names_say() -> None:
     texts = ["start", "    x = 1", "", "==========", "ERROR 17: no such file", "ERROR 18: no such file"]
-    values = {name: column for name, column in zip(FEATURES, static_features(texts, 0, 6).T, strict=False)}
+    values = dict(zip(FEATURES, static_features(texts, 0, 6).T, strict=False))
     assert len(values) == STATIC
     assert values["blank"].tolist() == [0, 0, 1, 0, 0, 0]
     assert values["before_blank"].tolist() == [0, 1, 0, 0, 0, 1]
@@ -141,7 +142,9 @@ def test_static_features_say_what_their_names_say() -> None:
 
 def test_bm25_finds_the_line_with_the_query_s_words(tokenizer: Tokenizer) -> None:
     encoder = encoder_of(tokenizer)
-    observation = Observation.of("ready to serve requests\nthe cache key changed\n" + "collected 12 items\n" * 8)
+    observation = Observation.of(
+        "ready to serve requests\nthe cache key changed\n" + "collected 12 items\n" * 8
+    )
     segment = next(encoder.segments(observation))
     features = encoder.features(segment, encoder.query("which file changed the cache key"))
     relative = features[:, FEATURES.index("bm25_relative")]

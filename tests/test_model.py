@@ -71,7 +71,8 @@ def model_of(config: dict[str, Any], **options: Any) -> LineClassifier:
     torch.manual_seed(1)
     causal = config["model_type"] == "llama"
     model = LineClassifier(
-        Backbone("tiny", config=config, causal=causal), ClassifierConfig(width=32, layers=2, heads=2, **options)
+        Backbone("tiny", config=config, causal=causal),
+        ClassifierConfig(width=32, layers=2, heads=2, **options),
     ).eval()
     for parameter in model.head[-1].parameters():  # a trained head is not zero
         torch.nn.init.normal_(parameter, std=0.3)
@@ -122,7 +123,9 @@ def test_the_query_changes_the_logits(tokenizer: Tokenizer, reading: str) -> Non
 def test_untrained_logits_are_the_similarity_and_nothing_else(tokenizer: Tokenizer) -> None:
     encoder = encoder_of(tokenizer, "apart")
     torch.manual_seed(0)
-    model = LineClassifier(Backbone("tiny", config=BERT), ClassifierConfig(width=32, layers=2, heads=2)).eval()
+    model = LineClassifier(
+        Backbone("tiny", config=BERT), ClassifierConfig(width=32, layers=2, heads=2)
+    ).eval()
     batch = to_tensors(collate([pair_of(encoder, "login test", OBSERVATION)]))
     with torch.inference_mode():
         before, _ = model(**batch)
@@ -203,3 +206,11 @@ def test_packaged_minilm_ranks_lines_by_meaning_untrained() -> None:
     with torch.inference_mode():
         keep, _ = model(**to_tensors(collate([pair])))
     assert int(np.argmax(keep[0].numpy())) == 2
+
+
+def test_blank_lines_alone_give_numbers(tokenizer: Tokenizer) -> None:
+    encoder, model = encoder_of(tokenizer, "apart"), model_of(BERT)
+    with torch.inference_mode():
+        keep, answerable = model(**to_tensors(collate([pair_of(encoder, "login", "\n\n \n")])))
+    assert torch.isfinite(keep).all()
+    assert torch.isfinite(answerable).all()

@@ -66,8 +66,7 @@ arbitrary_bytes = st.one_of(
 def test_kept_bytes_are_whole_input_lines_in_order(pruner, observation, query, bias, max_lines):
     result = pruner.prune(query, observation, bias=bias, max_lines=max_lines)
     lines = [
-        line.encode("utf-8", "surrogateescape")
-        for line in split_lines(observation.decode("utf-8", "surrogateescape"))
+        line.encode("utf-8", "surrogateescape") for line in split_lines(observation.decode("utf-8", "surrogateescape"))
     ]
     mask = to_mask(result.spans, len(lines))
     assert isinstance(result.text, bytes)
@@ -80,9 +79,7 @@ def test_kept_bytes_are_whole_input_lines_in_order(pruner, observation, query, b
     assert max_lines is None or result.kept_lines <= max_lines
 
 
-@pytest.mark.parametrize(
-    "observation", ["", "\n", "\n\n \n", "one line", "a\r\nb\r\n", "a\n\nb", "\x00\n\x1b[0m\n"]
-)
+@pytest.mark.parametrize("observation", ["", "\n", "\n\n \n", "one line", "a\r\nb\r\n", "a\n\nb", "\x00\n\x1b[0m\n"])
 def test_small_and_odd_observations(pruner, observation):
     result = pruner.prune("why does the login test fail", observation, **KEEP_ALL)
     assert result.text == observation
@@ -112,9 +109,7 @@ def pairs(sentences):
         return "\n".join(" ".join(rng.choice(words, rng.integers(0, 12))) for _ in range(length))
 
     observations = [text(length) for length in (1, 3, 170, 40, 9, 2, 64, 65, 30)]
-    return [
-        (" ".join(rng.choice(words, 5)), text) for text in observations for _ in range(rng.integers(1, 4))
-    ]
+    return [(" ".join(rng.choice(words, 5)), text) for text in observations for _ in range(rng.integers(1, 4))]
 
 
 def test_results_do_not_depend_on_the_batch(each_pruner, pairs):
@@ -273,9 +268,7 @@ def test_a_graph_or_tokenizer_that_does_not_load_is_refused(model_copy):
 
 
 def test_a_model_that_gives_no_numbers_is_refused(pruner, sentences, monkeypatch):
-    monkeypatch.setattr(
-        pruner.session, "run", lambda batch: (np.full(batch["line_mask"].shape, np.nan), np.zeros(1))
-    )
+    monkeypatch.setattr(pruner.session, "run", lambda batch: (np.full(batch["line_mask"].shape, np.nan), np.zeros(1)))
     with pytest.raises(ArtifactError, match="no number"):
         pruner.prune("login", sentences[0])
 

@@ -241,7 +241,9 @@ def finished(run_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    return sorted(folder.glob("step-step=*.ckpt"), key=lambda path: int(path.stem.split("=")[1].split("-")[0]))
+    return sorted(
+        folder.glob("step-step=*.ckpt"), key=lambda path: int(path.stem.split("=")[1].split("-")[0])
+    )
 
 
 def test_training_learns_and_reports_the_squeez_metrics(finished: Path) -> None:

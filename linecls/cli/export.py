@@ -23,7 +23,9 @@ logit differs by more than 1e-4. Needs the extras `train` and `export`.
 
 @click.command(help=_HELP)
 @click.argument("checkpoint", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Directory.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Directory."
+)
 @click.option(
     "--variant",
     "variants",
@@ -67,7 +69,8 @@ def command(
         per_channel=per_channel,
         name=name,
         version=model_version,
-        check_on=[(r.query, r.tool_output) for r in records[:8]] or [("which error", "a\nb: error\nc\n" * 30)],
+        check_on=[(r.query, r.tool_output) for r in records[:8]]
+        or [("which error", "a\nb: error\nc\n" * 30)],
     )
     click.echo(f"wrote {output}: {', '.join(artifact.files)}, {artifact.size / 1e6:.1f} MB", err=True)
     if records:

@@ -55,9 +55,7 @@ def _describe(artifact: Artifact) -> tuple[dict[str, Any], ArtifactError | None]
         except ArtifactError as error:
             intact, damage = False, damage or error
         size = path.stat().st_size if path.is_file() else None
-        files.append(
-            {"name": name, "variant": variants.get(name), "bytes": size, "sha256": digest, "intact": intact}
-        )
+        files.append({"name": name, "variant": variants.get(name), "bytes": size, "sha256": digest, "intact": intact})
     values = {
         "name": artifact.name,
         "version": artifact.version,

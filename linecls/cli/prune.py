@@ -62,9 +62,7 @@ class _FiniteFloat(click.FloatRange):
 @click.option("--numbers", is_flag=True, help="Put each line's number in front: '  12│line'.")
 @click.option("--bias", type=_FiniteFloat(), help="Keep less (larger) or more (smaller); in logits.")
 @click.option("--max-lines", type=click.IntRange(min=0), help="Never print more lines than this.")
-@click.option(
-    "--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this."
-)
+@click.option("--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this.")
 @click.option("--keep-ratio", type=_FiniteFloat(0, 1), help="Never print more than this share of the lines.")
 @click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
@@ -89,9 +87,7 @@ def command(
     _check_device(device)
     raw = _read(file)
     try:
-        observation, spans, answerable = _prune(
-            query, raw, options, model=model, device=device, threads=threads
-        )
+        observation, spans, answerable = _prune(query, raw, options, model=model, device=device, threads=threads)
     except click.ClickException:
         raise
     except Exception as error:  # whatever it is, the command's output must come through
@@ -130,9 +126,7 @@ def _read(file: str | None) -> bytes:
         raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _prune(
-    query: str, raw: bytes, options: dict[str, Any], **loading: Any
-) -> tuple[Observation, list[Span], float]:
+def _prune(query: str, raw: bytes, options: dict[str, Any], **loading: Any) -> tuple[Observation, list[Span], float]:
     from linecls.observation import Observation
     from linecls.pruner import Pruner
 
@@ -145,9 +139,7 @@ def _prune(
     return Observation.of(raw), pruning.spans, pruning.answerable
 
 
-def _render(
-    observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool
-) -> bytes:
+def _render(observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool) -> bytes:
     from linecls import rendering
 
     if as_json:

@@ -43,13 +43,14 @@ class ClassifierConfig:
 class LineClassifier(nn.Module):
     """Keep logit per line and answerable logit per pair; the torch twin of the ONNX graph."""
 
-    def __init__(self, backbone: Backbone, config: ClassifierConfig | None = None) -> None:
+    def __init__(self, backbone: Backbone, config: ClassifierConfig | None = None, line_tokens: int = 48) -> None:
+        """line_tokens: `EncodingConfig.max_line_tokens` of the windows that it will read."""
         super().__init__()
         self.config = config = config or ClassifierConfig()
         self.backbone = backbone
         hidden, width = backbone.width, config.width
         inputs = len(SIMILARITIES) + (len(FEATURES) if config.line_features else 0)
-        self.similarity = Similarity(hidden)
+        self.similarity = Similarity(hidden, line_tokens)
         self.line_norm, self.query_norm = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
         self.line_in, self.query_in = nn.Linear(hidden, width), nn.Linear(hidden, width)
         self.product_in = nn.Linear(hidden, width, bias=False)
@@ -103,7 +104,9 @@ class LineClassifier(nn.Module):
             keep = keep + self.residual_scale(prior).squeeze(-1)
         return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask)
 
-    def _answerable(self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor) -> Tensor:
+    def _answerable(
+        self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor
+    ) -> Tensor:
         live, query_live = line_mask.unsqueeze(-1), query_mask.unsqueeze(-1).to(query.dtype)
         best = keep.masked_fill(~line_mask, -1e4).amax(dim=1, keepdim=True)
         mean = (keep * line_mask).sum(dim=1, keepdim=True) / line_mask.sum(dim=1, keepdim=True).clamp(min=1)

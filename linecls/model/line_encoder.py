@@ -22,7 +22,7 @@ class RelativeBias(nn.Module):
         self.table = nn.Embedding(2 * self.buckets + 3, heads)
         nn.init.zeros_(self.table.weight)
 
-    def forward(self, queries: int | Tensor, lines: int | Tensor, device: torch.device) -> Tensor:
+    def forward(self, queries: int, lines: int, device: torch.device) -> Tensor:
         """Bias [heads, Q + L, Q + L]."""
         total = queries + lines
         position = torch.arange(total, device=device)

@@ -55,8 +55,10 @@ class Similarity(nn.Module):
     Khattab and Zaharia 2020, eq. 3); each also over the three-line neighbourhood.
     """
 
-    def __init__(self, hidden: int) -> None:
+    def __init__(self, hidden: int, line_tokens: int) -> None:
+        """line_tokens: the most tokens that a line has in its window."""
         super().__init__()
+        self.line_tokens = line_tokens
         self.token_weight = nn.Linear(hidden, 1)
         nn.init.zeros_(self.token_weight.weight)
         nn.init.zeros_(self.token_weight.bias)
@@ -87,13 +89,12 @@ class Similarity(nn.Module):
         late, late_around = (best * weight).sum(dim=-1), (best_around * weight).sum(dim=-1)
         return torch.stack((cosine, cosine_around, late, late_around), dim=-1), query_mean
 
-    @staticmethod
-    def _best_match(states: Tensor, query_states: Tensor, line_index: Tensor, line_length: Tensor) -> Tensor:
+    def _best_match(self, states: Tensor, query_states: Tensor, line_index: Tensor, line_length: Tensor) -> Tensor:
         """For each line and query token the best cosine among the line's tokens, [B, L, Q]; 0 when blank."""
         batch, lines = line_index.shape
         flat = F.normalize(states.float().reshape(-1, states.shape[-1]), dim=-1)
         cosine = flat @ F.normalize(query_states, dim=-1).transpose(1, 2)  # [B, W*T, Q]
-        step = torch.arange(int(line_length.max()), device=states.device)
+        step = torch.arange(self.line_tokens, device=states.device)
         valid = step < line_length.unsqueeze(-1)  # [B, L, K]
         index = (line_index.unsqueeze(-1) + step).where(valid, line_index.unsqueeze(-1))
         index = index.reshape(batch, -1, 1).expand(-1, -1, cosine.shape[-1])

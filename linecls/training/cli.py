@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
 from linecls.training.data import LineDataModule

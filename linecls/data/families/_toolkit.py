@@ -9,8 +9,6 @@ A catalogue is plain text, one entry per kind of incident:
     ? text                a query that the entry answers; `{slot_p}` is the slot in other words
 """
 
-# ruff: noqa: E501  (texts of tools and queries stay on one line)
-
 from __future__ import annotations
 
 import os
@@ -24,7 +22,7 @@ from typing import Any, TypeVar
 
 from linecls.data.families import SOURCE
 from linecls.records import Record
-from linecls.spans import Span, merge
+from linecls.spans import Span, count_lines, merge
 
 MANY = 1_000_000  # observations of a family when its options name no limit: the builder stops reading
 
@@ -168,12 +166,8 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "high": lambda r: str(r.randint(91, 99)),
     "float": lambda r: f"{r.uniform(0.1, 99):.2f}",
     "ip": lambda r: f"10.{r.randint(0, 63)}.{r.randint(0, 255)}.{r.randint(2, 250)}",
-    "wan": lambda r: (
-        f"{r.choice([198, 203])}.{r.choice([51, 18])}.{r.choice([100, 113])}.{r.randint(2, 250)}"
-    ),
-    "port": lambda r: str(
-        r.choice([5432, 6379, 8080, 8443, 9092, 9200, 5672, 3306, 27017, 50051, 4317, 7700])
-    ),
+    "wan": lambda r: f"{r.choice([198, 203])}.{r.choice([51, 18])}.{r.choice([100, 113])}.{r.randint(2, 250)}",
+    "port": lambda r: str(r.choice([5432, 6379, 8080, 8443, 9092, 9200, 5672, 3306, 27017, 50051, 4317, 7700])),
     "eport": lambda r: str(r.randint(32768, 60999)),
     "pid": lambda r: str(r.randint(300, 32000)),
     "hex": _hex(8),
@@ -234,16 +228,10 @@ def vary(rng: random.Random, query: str) -> str:
         and rng.random() < 0.5
     ):
         if set(query.split()[1:]) & _VERBS:
-            return (
-                rng.choice(_WRAPS)
-                .format(q="the place where " + query)
-                .replace("about the place where", "about how")
-            )
+            return rng.choice(_WRAPS).format(q="the place where " + query).replace("about the place where", "about how")
         return (
             rng.choice(_WRAPS)
-            .format(
-                q=query if first in ("the", "a", "an", "evidence", "signs") else "the entry about " + query
-            )
+            .format(q=query if first in ("the", "a", "an", "evidence", "signs") else "the entry about " + query)
             .replace("about the entry about", "about")
         )
     roll = rng.random()
@@ -353,7 +341,7 @@ def records(
             continue
         seen.add(label.query)
         spans = page.spans(label.key) if label.key is not None else []
-        size = sum(len(s) for s in spans)
+        size = count_lines(spans)
         if label.key is not None and (not spans or size > max(45, 0.4 * total) or size > 0.6 * total):
             continue
         extra: dict[str, Any] = {

@@ -381,7 +381,7 @@ def _typed(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
                 head="from __future__ import annotations",
             ),
         )
-    home = "/home/user/src/work"
+    home = "/home/user/src/mono"
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for project, (texts, _) in projects.items():

@@ -70,7 +70,7 @@ def _batch(rng: random.Random, index: int, options: dict[str, Any], kind: str) -
     if program is None:
         return
     projects = _projects(rng, kind)
-    home = "/home/user/src/work"
+    home = "/home/user/src/mono"
     pretty = rng.random() < 0.4
     form = rng.choice(["stylish", "stylish", "unix"])
     with tempfile.TemporaryDirectory() as folder:
