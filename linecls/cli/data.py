@@ -34,9 +34,7 @@ def command() -> None:
     type=click.IntRange(1),
     help="Processes that work at the same time.",
 )
-@click.option(
-    "--sources", multiple=True, help="Folder of wheels or site-packages, instead of the configuration's."
-)
+@click.option("--sources", multiple=True, help="Folder of wheels or site-packages, instead of the configuration's.")
 @click.option("--repos", multiple=True, help="Local git clone, instead of the configuration's.")
 @click.option(
     "--exclude-projects-of",

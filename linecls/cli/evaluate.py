@@ -66,9 +66,7 @@ Exit status:
     help="System to run; may be given several times.  [default: linecls and the four heuristics]",
 )
 @click.option("--model", metavar="MODEL", help="Model directory or hub id for linecls.")
-@click.option(
-    "--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda or cuda:N."
-)
+@click.option("--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda or cuda:N.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads of linecls.")
 @click.option("--bias", type=float, help="Let linecls keep less (larger) or more (smaller); in logits.")
 @click.option("--operating-point", metavar="NAME", help="Let linecls decode as tuned for a target.")
@@ -142,9 +140,7 @@ def _names(given: Sequence[str]) -> list[str]:
         raise click.BadParameter("name at least one system", param_hint="--system")
     for name in names:
         if name not in NAMES:
-            raise click.BadParameter(
-                f"unknown system '{name}'; choose from: {', '.join(NAMES)}", param_hint="--system"
-            )
+            raise click.BadParameter(f"unknown system '{name}'; choose from: {', '.join(NAMES)}", param_hint="--system")
     return list(dict.fromkeys(names)) or ["linecls", *HEURISTICS]
 
 

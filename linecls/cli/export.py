@@ -23,9 +23,7 @@ logit differs by more than 1e-4. Needs the extras `train` and `export`.
 
 @click.command(help=_HELP)
 @click.argument("checkpoint", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Directory."
-)
+@click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Directory.")
 @click.option(
     "--variant",
     "variants",
@@ -33,9 +31,7 @@ logit differs by more than 1e-4. Needs the extras `train` and `export`.
     type=click.Choice(["int8", "fp32"]),
     help="Precision to write; the first one given is the default. [default: int8, fp32]",
 )
-@click.option(
-    "--per-channel/--per-tensor", default=True, show_default=True, help="Scales of the int8 weights."
-)
+@click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of the int8 weights.")
 @click.option("--name", default="linecls", show_default=True, help="Name of the model in its metadata.")
 @click.option("--model-version", default="0", show_default=True, help="Version of the model in its metadata.")
 @click.option(
@@ -69,8 +65,7 @@ def command(
         per_channel=per_channel,
         name=name,
         version=model_version,
-        check_on=[(r.query, r.tool_output) for r in records[:8]]
-        or [("which error", "a\nb: error\nc\n" * 30)],
+        check_on=[(r.query, r.tool_output) for r in records[:8]] or [("which error", "a\nb: error\nc\n" * 30)],
     )
     click.echo(f"wrote {output}: {', '.join(artifact.files)}, {artifact.size / 1e6:.1f} MB", err=True)
     if records:

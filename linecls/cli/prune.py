@@ -40,14 +40,10 @@ Exit status:
 """
 
 
-class _FiniteFloat(click.FloatRange):
-    name = "float"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number.", ctx, param)
+    return value
 
 
 @click.command(
@@ -60,10 +56,18 @@ class _FiniteFloat(click.FloatRange):
 @click.argument("file", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: spans, counts, text.")
 @click.option("--numbers", is_flag=True, help="Put each line's number in front: '  12│line'.")
-@click.option("--bias", type=_FiniteFloat(), help="Keep less (larger) or more (smaller); in logits.")
+@click.option(
+    "--bias",
+    type=float,
+    callback=_finite,
+    help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits; where the"
+    " operating point is relative, from the best line down, so -1 keeps what comes within 1 of it.",
+)
 @click.option("--max-lines", type=click.IntRange(min=0), help="Never print more lines than this.")
 @click.option("--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this.")
-@click.option("--keep-ratio", type=_FiniteFloat(0, 1), help="Never print more than this share of the lines.")
+@click.option(
+    "--keep-ratio", type=click.FloatRange(0, 1), callback=_finite, help="Never print more than this share of the lines."
+)
 @click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
