@@ -109,9 +109,7 @@ def make(
     click.echo(f"wrote {output}; F1 {f1:.4f} on {dev.name} at {point}", err=True)
 
 
-def export_variant(
-    checkpoint: exporting.Checkpoint, directory: Path, variant: str, check_on: list[Record]
-) -> Artifact:
+def export_variant(checkpoint: exporting.Checkpoint, directory: Path, variant: str, check_on: list[Record]) -> Artifact:
     per_channel = VARIANTS[variant]
     return exporting.export(
         checkpoint,

@@ -256,9 +256,7 @@ class WindowEncoder:
             while context > 0 and offsets[first] - offsets[context - 1] <= self.config.context_tokens:
                 context -= 1
             begin = offsets[context]
-            last = (
-                int(np.searchsorted(offsets, begin + room, side="right")) - 1
-            )  # one past the last that fits
+            last = int(np.searchsorted(offsets, begin + room, side="right")) - 1  # one past the last that fits
             last = min(last, count)
             rows.append(np.concatenate((prefix, segment.ids[begin : offsets[last]], self._sep)))
             line_row[first:last] = len(rows) - 1

@@ -56,9 +56,7 @@ PUBLISHED = (
     Published("Last-N 10 %", 0.0503, 0.0496, 0.0407, 0.9130),
     Published("Winnow (32M pooled encoder)", recall_at_50=0.89, recall_at_70=0.84, recall_at_90=0.68),
 )
-PUBLISHED_NOTE = (
-    "Published by their authors on the Squeez test split (617 or 618 records); not measured here."
-)
+PUBLISHED_NOTE = "Published by their authors on the Squeez test split (617 or 618 records); not measured here."
 
 # Columns of the tables: heading, metric.
 _SQUEEZ_TABLE = (
@@ -241,10 +239,7 @@ class Report:
             ("Scoring-recipe metrics (whitespace tokens)", _RECIPE_TABLE),
             ("Pruning metrics", _PRUNING_TABLE),
         ):
-            rows = [
-                [name, *(_long(s.overall[metric]) for _, metric in columns)]
-                for name, s in self.systems.items()
-            ]
+            rows = [[name, *(_long(s.overall[metric]) for _, metric in columns)] for name, s in self.systems.items()]
             parts.append(f"## {title}\n\n" + _markdown(["system", *(h for h, _ in columns)], rows))
         if self.published:
             keys = (
@@ -525,9 +520,7 @@ def _commit() -> str | None:
     here = Path(__file__)
     git = ["git", "-C", str(here.parent)]
     try:
-        subprocess.run(
-            [*git, "ls-files", "--error-unmatch", here.name], check=True, capture_output=True, timeout=10
-        )
+        subprocess.run([*git, "ls-files", "--error-unmatch", here.name], check=True, capture_output=True, timeout=10)
         found = subprocess.run(
             [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
             check=True,

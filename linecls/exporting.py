@@ -82,14 +82,9 @@ def export_graph(model: LineClassifier, encoder: WindowEncoder, path: Path) -> N
     pairs: list[Pair] = []
     for text, repeats in zip(queries, (40, 9), strict=True):
         query = encoder.query(text)
-        raw = (
-            "cc -c main.c\nmain.c:4:2: error: expected ';' before '}' token\n\nmake: *** [all] Error 1\n"
-            * repeats
-        )
+        raw = "cc -c main.c\nmain.c:4:2: error: expected ';' before '}' token\n\nmake: *** [all] Error 1\n" * repeats
         for segment in encoder.segments(Observation.of(raw)):
-            pairs.append(
-                Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query))
-            )
+            pairs.append(Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query)))
     tensors = to_tensors(collate(pairs[:2]))
     dynamic = torch.export.Dim.DYNAMIC
     torch.onnx.export(
@@ -98,9 +93,7 @@ def export_graph(model: LineClassifier, encoder: WindowEncoder, path: Path) -> N
         str(path),
         input_names=list(INPUT_NAMES),
         output_names=list(OUTPUT_NAMES),
-        dynamic_shapes={
-            name: dict.fromkeys(range(min(tensors[name].ndim, 2)), dynamic) for name in INPUT_NAMES
-        },
+        dynamic_shapes={name: dict.fromkeys(range(min(tensors[name].ndim, 2)), dynamic) for name in INPUT_NAMES},
         opset_version=OPSET,
         dynamo=True,
         external_data=False,

@@ -535,9 +535,7 @@ def aggregate(
             low[name], high[name] = _interval(np.concatenate([d[name] for d in draws]), level)
     defined = dict(zip(names, np.isfinite(table).sum(axis=0), strict=True))
     return {
-        name: Estimate(
-            float(value[0]), low.get(name, NAN), high.get(name, NAN), int(defined.get(name, len(rows)))
-        )
+        name: Estimate(float(value[0]), low.get(name, NAN), high.get(name, NAN), int(defined.get(name, len(rows))))
         for name, value in point.items()
     }
 

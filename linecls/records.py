@@ -162,9 +162,7 @@ def to_chatml(record: Record, *, system_prompt: str = SYSTEM_PROMPT) -> dict[str
     record back. Nothing is shortened (squeez cuts queries at 1,000, background tasks at 3,000 characters).
     """
     relevant = record.relevant_lines()
-    background = (
-        f"<background_task>\n{record.background_task}\n</background_task>\n" if record.background_task else ""
-    )
+    background = f"<background_task>\n{record.background_task}\n</background_task>\n" if record.background_task else ""
     total = record.tool_output.count("\n") + 1 if record.tool_output else 0
     metadata = {name: value for name, value in record.extra.items() if name not in _COUNTS}
     metadata |= {
@@ -316,9 +314,7 @@ def iter_records(source: str | os.PathLike[str], *, split: str | None = None) ->
         yield from _iter_file(text)
 
 
-def write_records(
-    path: str | os.PathLike[str], records: Iterable[Record], *, form: Form = "canonical"
-) -> int:
+def write_records(path: str | os.PathLike[str], records: Iterable[Record], *, form: Form = "canonical") -> int:
     """Write records as JSONL, gzip if the name ends in `.gz`; returns how many.
 
     The same records give the same bytes (no time or name in the gzip header). The file takes its name only

@@ -96,9 +96,7 @@ def best_f1_point(scored: Sequence[Scored]) -> tuple[OperatingPoint, float]:
 
 
 def _bias_grid(scored: Sequence[Scored], relative: bool) -> NDArray[np.floating]:
-    logits = [
-        s.keep_logits - (s.keep_logits.max() if relative and len(s.keep_logits) else 0.0) for s in scored
-    ]
+    logits = [s.keep_logits - (s.keep_logits.max() if relative and len(s.keep_logits) else 0.0) for s in scored]
     return np.unique(np.quantile(np.concatenate(logits), _BIAS_QUANTILES))
 
 

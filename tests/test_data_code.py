@@ -143,30 +143,22 @@ def test_clean_takes_markup_off_and_spells_identifiers() -> None:
     assert clean("x = {1: 2} is set", rng) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["Return self", "TODO write this down later", "Initialize the object", "A b c d"]
-)
+@pytest.mark.parametrize("text", ["Return self", "TODO write this down later", "Initialize the object", "A b c d"])
 def test_stock_phrases_are_not_telling(text: str) -> None:
     assert not is_telling(text)
 
 
 def test_a_query_has_neither_the_handle_nor_much_of_the_answer() -> None:
     handle = "Remove all expired entries from the directory cache"
-    queries = {
-        rephrase(handle, "function", random.Random(n), {"remov", "entr", "director"}) for n in range(60)
-    }
+    queries = {rephrase(handle, "function", random.Random(n), {"remov", "entr", "director"}) for n in range(60)}
     queries.discard(None)
     assert len(queries) > 30, "the wording varies"
     assert all("expired" in q.lower() or "cache" in q.lower() for q in queries if q), "and keeps the meaning"
-    assert sum("entries" in q for q in queries if q) < len(queries) / 3, (
-        "words of the answer give way to synonyms"
-    )
+    assert sum("entries" in q for q in queries if q) < len(queries) / 3, "words of the answer give way to synonyms"
     assert handle not in queries
 
 
-@given(
-    st.text(max_size=80), st.sampled_from(["function", "comment", "error", "option", "commit", "log_body"])
-)
+@given(st.text(max_size=80), st.sampled_from(["function", "comment", "error", "option", "commit", "log_body"]))
 @settings(max_examples=150, deadline=None)
 def test_rephrase_takes_any_text(text: str, kind: str) -> None:
     query = rephrase(text, kind, random.Random(1))
@@ -312,16 +304,12 @@ def test_grep_hits_stand_where_the_query_says(tmp_path: Path) -> None:
     site = _site(tmp_path, {"depot": "MIT"}, modules=6)
     records: list[Record] = []
     for seed in range(40):
-        records += grep.generate(
-            random.Random(seed), {"sources": [str(site)], "min_hits": 4, "per_package": 2}
-        )
+        records += grep.generate(random.Random(seed), {"sources": [str(site)], "min_hits": 4, "per_package": 2})
     assert records
     for record in records:
         assert record.tool_type == "grep"
         assert record.command.startswith(("grep ", "rg "))
-        assert all(
-            line.startswith("depot/part") or line == "--\n" for line in split_lines(record.tool_output)
-        )
+        assert all(line.startswith("depot/part") or line == "--\n" for line in split_lines(record.tool_output))
         assert record.is_irrelevant or 1 <= len(_gold(record).splitlines()) <= 8
 
 
@@ -394,9 +382,7 @@ def test_commits_label_the_old_lines_and_the_hunk(clone: str) -> None:
                 assert record.tool_type == "git_diff"
                 assert "guard_" in _gold(record)
                 assert _gold(record).lstrip()[0] in "+-"
-                assert not any(
-                    word in record.tool_output for word in ("overflow", "keeper", "beacon", "ringing")
-                )
+                assert not any(word in record.tool_output for word in ("overflow", "keeper", "beacon", "ringing"))
     assert seen >= {"commit", "range_diff"}
 
 
@@ -422,9 +408,7 @@ def _record(number: int, query: str, text: str, gold: list[tuple[int, int]], **e
 
 
 def _text(*words: str) -> str:
-    return "".join(
-        f"{word} line of the tower {i} with its own tale {word * 2}\n" for i, word in enumerate(words)
-    )
+    return "".join(f"{word} line of the tower {i} with its own tale {word * 2}\n" for i, word in enumerate(words))
 
 
 def test_near_duplicates_go() -> None:
@@ -474,6 +458,15 @@ def test_easy_records_are_thinned_out() -> None:
     assert quality.card(kept)["bm25_recall_at_10"]["all"] <= 0.2
     assert absent[0] in kept
     assert len(kept) == 26
+
+
+def test_negatives_are_capped_in_each_tool_type() -> None:
+    text = _text(*"abcdefgh")
+    found = [_record(i, "a", text, [(1, 1)]) for i in range(8)]
+    absent = [_record(8 + i, "z", text, []) for i in range(8)]
+    kept = quality.without_surplus_negatives([*found, *absent], random.Random(0), 0.2)
+    assert [r for r in kept if r.gold_spans] == found
+    assert len(kept) == 10
 
 
 def test_card_counts() -> None:

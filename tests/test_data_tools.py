@@ -73,9 +73,7 @@ def test_catalogue_is_parsed_into_variants_events_and_queries():
     assert kinds[0].queries == ["Where is water?"]
 
 
-@pytest.mark.parametrize(
-    "text", ["> no entry\n", "= a X\n> only text\n", "= a X\n? only query\n", "= a X\nstray\n"]
-)
+@pytest.mark.parametrize("text", ["> no entry\n", "= a X\n> only text\n", "= a X\n? only query\n", "= a X\nstray\n"])
 def test_broken_catalogues_are_refused(text):
     with pytest.raises(ValueError, match="catalogue"):
         _toolkit.parse_catalogue(text)
@@ -124,9 +122,7 @@ def test_records_leave_out_evidence_that_is_missing_or_nearly_everything():
         Label("d", None, "r"),
         Label("a", "few", "r"),
     ]
-    kept = list(
-        _toolkit.records(page, labels, tool_type="logs", command="cat x", family="f", project="p", ident="o")
-    )
+    kept = list(_toolkit.records(page, labels, tool_type="logs", command="cat x", family="f", project="p", ident="o"))
     assert [(r.instance_id, r.query, r.gold_spans) for r in kept] == [
         ("o#0", "a", [Span(3, 4)]),
         ("o#1", "d", []),
@@ -168,9 +164,7 @@ def test_story_marks_every_line_of_an_incident():
     )
     evidence = {
         label.rule: [
-            page.lines[n - 1]
-            for span in page.spans(label.key)
-            for n in range(span.start_line, span.end_line + 1)
+            page.lines[n - 1] for span in page.spans(label.key) for n in range(span.start_line, span.end_line + 1)
         ]
         for label in labels
         if label.key and label.rule != "lexical"
@@ -215,9 +209,7 @@ def test_fragments_pass_when_good_and_fail_when_bad(tmp_path):
 def test_real_test_run_blocks_show_the_planted_failures(seed):
     records = list(runs._suite(random.Random(seed), 0, sys.executable))
     planted = [
-        r
-        for r in records
-        if r.gold_spans and r.extra["rule"].split("_", 1)[1] in {f.name for f in runs.FRAGMENTS}
+        r for r in records if r.gold_spans and r.extra["rule"].split("_", 1)[1] in {f.name for f in runs.FRAGMENTS}
     ]
     assert planted
     for record in planted:
@@ -278,11 +270,7 @@ def test_composed_projects_know_the_lines_of_their_faults(catalogue, mark, suffi
 
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("make"), reason="needs gcc and make")
 def test_compiler_blocks_are_those_of_the_planted_lines():
-    records = [
-        r
-        for r in checks._build(random.Random(1), 0, {})
-        if r.gold_spans and r.extra["rule"].startswith("gcc_")
-    ]
+    records = [r for r in checks._build(random.Random(1), 0, {}) if r.gold_spans and r.extra["rule"].startswith("gcc_")]
     assert records
     for record in records:
         lines = record.tool_output.split("\n")

@@ -142,9 +142,7 @@ def test_static_features_say_what_their_names_say() -> None:
 
 def test_bm25_finds_the_line_with_the_query_s_words(tokenizer: Tokenizer) -> None:
     encoder = encoder_of(tokenizer)
-    observation = Observation.of(
-        "ready to serve requests\nthe cache key changed\n" + "collected 12 items\n" * 8
-    )
+    observation = Observation.of("ready to serve requests\nthe cache key changed\n" + "collected 12 items\n" * 8)
     segment = next(encoder.segments(observation))
     features = encoder.features(segment, encoder.query("which file changed the cache key"))
     relative = features[:, FEATURES.index("bm25_relative")]

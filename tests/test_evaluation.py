@@ -19,9 +19,7 @@ from linecls.systems.base import OneByOne
 
 
 def build_log(size: int, failing: str) -> str:
-    lines = [
-        f"[{i}/{size}] compiling {name}.c" for i, name in enumerate(["alpha", "beta", "gamma"] * size, 1)
-    ][:size]
+    lines = [f"[{i}/{size}] compiling {name}.c" for i, name in enumerate(["alpha", "beta", "gamma"] * size, 1)][:size]
     lines[size // 2 : size // 2] = [
         f"{failing}.c: In function 'load':",
         f"{failing}.c:31:5: error: 'limit' undeclared",
@@ -43,9 +41,7 @@ def make_records() -> list[Record]:
         spans = [(at + 1, at + 2)], [(size + 3, size + 3)]
         questions = ("which name is undeclared in parser?", spans[0]), ("how did make end?", spans[1])
         for k, (query, gold) in enumerate(questions):
-            made.append(
-                label(f"build{n}#{k}", "make", query, text, gold=gold, level="easy" if k else "semantic")
-            )
+            made.append(label(f"build{n}#{k}", "make", query, text, gold=gold, level="easy" if k else "semantic"))
     for n, size in enumerate((30, 90, 600)):
         text = server_log(size)
         made.append(

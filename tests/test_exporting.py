@@ -73,13 +73,11 @@ def exported(
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     query=st.text(max_size=80),
-    lines=st.lists(
-        st.sampled_from(["", "login test", "cache key changed in src", "x" * 90, "é\x1b[31mred"])
-    ).filter(any),
+    lines=st.lists(st.sampled_from(["", "login test", "cache key changed in src", "x" * 90, "é\x1b[31mred"])).filter(
+        any
+    ),
 )
-def test_torch_and_onnx_agree(
-    exported: tuple[exporting.Checkpoint, Path], query: str, lines: list[str]
-) -> None:
+def test_torch_and_onnx_agree(exported: tuple[exporting.Checkpoint, Path], query: str, lines: list[str]) -> None:
     checkpoint, directory = exported
     graph = Artifact.load(directory).graph("fp32")
     batches = exporting.example_batches(checkpoint.encoder, [(query, "\n".join(lines))])

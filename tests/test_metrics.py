@@ -16,9 +16,7 @@ from linecls.spans import Span, from_mask, to_mask
 
 # Few distinct lines, so that they repeat, contain one another, differ in indent only, or are blank.
 LINE = st.one_of(
-    st.sampled_from(
-        ["", "  ", "ok", "  ok", "ok ok", "error: bad", "\terror: bad  ", "a", "ab", "abc d", "é\r"]
-    ),
+    st.sampled_from(["", "  ", "ok", "  ok", "ok ok", "error: bad", "\terror: bad  ", "a", "ab", "abc d", "é\r"]),
     st.text(alphabet="ab é\t", max_size=8),
 )
 STRIPPED = st.lists(LINE.map(str.strip).filter(bool), max_size=8)
@@ -51,25 +49,19 @@ def longest_common(left: list[str], right: list[str]) -> int:
 class TestBesideSqueez:
     @given(STRIPPED, STRIPPED, st.text(alphabet="ab\n", max_size=30))
     @settings(max_examples=300, deadline=None)
-    def test_each_metric_to_the_last_digit(
-        self, predicted: list[str], reference: list[str], text: str
-    ) -> None:
+    def test_each_metric_to_the_last_digit(self, predicted: list[str], reference: list[str], text: str) -> None:
         self.compare(predicted, reference, text)
 
     @given(st.lists(LINE, max_size=6), st.lists(LINE, max_size=6))
     @settings(max_examples=200, deadline=None)
-    def test_unstripped_and_blank_reference_lines_too(
-        self, predicted: list[str], reference: list[str]
-    ) -> None:
+    def test_unstripped_and_blank_reference_lines_too(self, predicted: list[str], reference: list[str]) -> None:
         self.compare([line.strip() for line in predicted if line.strip()], reference, "a\nb\n")
 
     @given(st.lists(st.text(max_size=20).filter(str.strip), max_size=5), st.integers(0, 2**32 - 1))
     @settings(max_examples=100, deadline=None)
     def test_any_text(self, reference: list[str], seed: int) -> None:
         chance = np.random.default_rng(seed)
-        predicted = [
-            line[int(chance.integers(0, 3)) :] + "x" * int(chance.integers(0, 3)) for line in reference
-        ]
+        predicted = [line[int(chance.integers(0, 3)) :] + "x" * int(chance.integers(0, 3)) for line in reference]
         self.compare(predicted, reference, "\n".join(reference))
 
     def compare(self, predicted: list[str], reference: list[str], text: str) -> None:
@@ -202,9 +194,7 @@ def test_a_perfect_prediction_is_perfect(case) -> None:
     ):
         assert row[f"squeez.{name}"] == 1.0
     assert row["squeez.partial_overlap"] == 1.0
-    assert [row[f"recipe.{name}"] for name in ("exact", "precision", "recall", "f1", "strict_f1")] == [
-        1.0
-    ] * 5
+    assert [row[f"recipe.{name}"] for name in ("exact", "precision", "recall", "f1", "strict_f1")] == [1.0] * 5
     assert row["recipe.compression"] == 0.0
     assert row["pruning.gold_error_lines_lost"] == 0.0 or math.isnan(row["pruning.gold_error_lines_lost"])
 
@@ -383,9 +373,9 @@ def test_empty_answers_are_right_on_negatives_and_wrong_on_positives() -> None:
     averages = metrics.aggregate(rows)
     assert averages["pruning.true_negative_empty"][0::3] == (0.5, 2)
     assert averages["pruning.positive_empty"][0::3] == (0.5, 2)
-    assert Counter(
-        name for row in rows for name in metrics.CONFUSION if row[f"count.{name}"]
-    ) == dict.fromkeys(metrics.CONFUSION, 1)
+    assert Counter(name for row in rows for name in metrics.CONFUSION if row[f"count.{name}"]) == dict.fromkeys(
+        metrics.CONFUSION, 1
+    )
 
 
 # --- averages and intervals -----------------------------------------------------------------------------
@@ -511,9 +501,7 @@ class TestTorchmetrics:
         from linecls.training.metrics import RecallAtCompression
 
         metric = RecallAtCompression((0.5,))
-        metric.update(
-            "a\nb\n", [Span(2, 2)], torch.tensor([0.5, 1.0], dtype=torch.bfloat16, requires_grad=True)
-        )
+        metric.update("a\nb\n", [Span(2, 2)], torch.tensor([0.5, 1.0], dtype=torch.bfloat16, requires_grad=True))
         assert float(metric.compute()["recall_at_50"]) == 1.0
         with pytest.raises(ValueError, match="2 lines"):
             metric.update("a\nb\n", [Span(2, 2)], torch.zeros(3))

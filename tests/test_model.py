@@ -123,9 +123,7 @@ def test_the_query_changes_the_logits(tokenizer: Tokenizer, reading: str) -> Non
 def test_untrained_logits_are_the_similarity_and_nothing_else(tokenizer: Tokenizer) -> None:
     encoder = encoder_of(tokenizer, "apart")
     torch.manual_seed(0)
-    model = LineClassifier(
-        Backbone("tiny", config=BERT), ClassifierConfig(width=32, layers=2, heads=2)
-    ).eval()
+    model = LineClassifier(Backbone("tiny", config=BERT), ClassifierConfig(width=32, layers=2, heads=2)).eval()
     batch = to_tensors(collate([pair_of(encoder, "login test", OBSERVATION)]))
     with torch.inference_mode():
         before, _ = model(**batch)

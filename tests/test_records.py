@@ -303,11 +303,7 @@ def test_the_rule_holds_for_any_lines(output: list[str], wanted: list[str], fina
 
 
 @settings(max_examples=300)
-@given(
-    few_lines.flatmap(
-        lambda lines: st.tuples(st.just(lines), st.lists(st.booleans(), min_size=9, max_size=9))
-    )
-)
+@given(few_lines.flatmap(lambda lines: st.tuples(st.just(lines), st.lists(st.booleans(), min_size=9, max_size=9))))
 def test_what_the_text_determines_is_found(drawn: tuple[list[str], list[bool]]) -> None:
     output, keep = drawn
     text = "".join(line + "\n" for line in output)
@@ -375,8 +371,7 @@ def test_a_large_output_of_repeating_lines_is_mapped() -> None:
 def separable(record: Record) -> bool:
     """Whether the tags of the prompt can be told from the record's own text, as `from_chatml` documents."""
     return not any(
-        f"</{tag}>" in text
-        for tag, text in (("query", record.query), ("background_task", record.background_task))
+        f"</{tag}>" in text for tag, text in (("query", record.query), ("background_task", record.background_task))
     )
 
 
@@ -607,9 +602,7 @@ def test_the_same_records_give_the_same_gzip_bytes(tmp_path: Path, monkeypatch: 
 
 def test_gzip_is_told_by_content_and_forms_may_be_mixed(tmp_path: Path) -> None:
     rows = [make().to_dict(), to_chatml(make()), to_encoder_view(make())]
-    text = "\ufeff" + "\r\n\n".join(
-        json.dumps(fields) for fields in rows
-    )  # BOM, CR LF, blank lines, no final end
+    text = "\ufeff" + "\r\n\n".join(json.dumps(fields) for fields in rows)  # BOM, CR LF, blank lines, no final end
     path = tmp_path / "mixed.jsonl"
     path.write_bytes(gzip.compress(text.encode()))
     assert [record.gold_spans for record in iter_records(path)] == [[Span(4, 6)]] * 3
@@ -665,9 +658,7 @@ GOOD = json.dumps(make().to_dict()).encode()
     ],
 )
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_malformed_line_is_named(
-    tmp_path: Path, line: bytes, message: str, pack: Callable[[bytes], bytes]
-) -> None:
+def test_a_malformed_line_is_named(tmp_path: Path, line: bytes, message: str, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_bytes(pack(b"\n".join([GOOD, b"", line, GOOD])))
     rows = iter_records(path)
@@ -762,11 +753,7 @@ def test_spans_held_in_columns_are_read(tmp_path: Path, datasets: Any) -> None:
     table = datasets.Dataset.from_list(
         [
             fields
-            | {
-                "gold_spans": {
-                    key: [span[key] for span in fields["gold_spans"]] for key in ("start_line", "end_line")
-                }
-            }
+            | {"gold_spans": {key: [span[key] for span in fields["gold_spans"]] for key in ("start_line", "end_line")}}
             for fields in rows
         ]
     )
@@ -837,9 +824,7 @@ def test_a_split_must_not_mix_forms(tmp_path: Path, datasets: Any) -> None:
 
     write_records(tmp_path / "train-0.jsonl", SPLITS["train"])
     write_records(tmp_path / "train-1.jsonl", SPLITS["train"], form="encoder")
-    with pytest.raises(
-        RecordError, match=r"\[train\]: after row 2: Couldn't cast .* because column names don't match"
-    ):
+    with pytest.raises(RecordError, match=r"\[train\]: after row 2: Couldn't cast .* because column names don't match"):
         load_records(tmp_path)
 
 
@@ -877,9 +862,7 @@ def test_a_hub_that_cannot_be_reached(datasets: Any, monkeypatch: pytest.MonkeyP
 
 def test_without_datasets_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(
-        MissingExtraError, match=r"datasets is not installed; run: pip install 'linecls\[eval\]'"
-    ):
+    with pytest.raises(MissingExtraError, match=r"datasets is not installed; run: pip install 'linecls\[eval\]'"):
         load_records("hub:some/one")
 
 

@@ -20,9 +20,7 @@ LOG = "".join(f"step {i}: copying layer\n" for i in range(18)) + "disk full on /
 
 @pytest.mark.parametrize("name", HEURISTICS)
 class TestEveryHeuristic:
-    @given(
-        query=st.text(max_size=20), lines=st.lists(st.text(alphabet="ab c\r\x1b", max_size=6), max_size=40)
-    )
+    @given(query=st.text(max_size=20), lines=st.lists(st.text(alphabet="ab c\r\x1b", max_size=6), max_size=40))
     def test_keeps_a_tenth_of_the_lines_and_at_least_one(self, name, query, lines) -> None:
         text = "\n".join(lines)
         total = len(split_lines(text))
@@ -218,9 +216,7 @@ class TestSimilarity:
     def test_batches_and_the_kept_encoding_change_nothing(self, similarity) -> None:
         # One line of one window must score as in a batch with longer ones.
         alone = similarity.select("disk", "disk full\n").scores
-        mixed = similarity.select(
-            "disk", "disk full\n" + "\n" * 3 + "a much longer line about copying " * 9
-        ).scores
+        mixed = similarity.select("disk", "disk full\n" + "\n" * 3 + "a much longer line about copying " * 9).scores
         assert mixed[0] == pytest.approx(alone[0], abs=1e-5)
         again = list(similarity.select_many([("disk", LOG), ("stopped", LOG), ("disk", LOG)]))
         assert again[0].scores == pytest.approx(again[2].scores, abs=1e-6)

@@ -65,9 +65,7 @@ def some_records(count: int, lines: int, seed: int) -> list[Record]:
 
 @pytest.fixture(scope="module")
 def encoder(tiny_tokenizer_path: Path) -> WindowEncoder:
-    config = EncodingConfig(
-        window_tokens=64, max_line_tokens=24, max_query_tokens=16, max_lines=40, overlap_lines=8
-    )
+    config = EncodingConfig(window_tokens=64, max_line_tokens=24, max_query_tokens=16, max_lines=40, overlap_lines=8)
     return WindowEncoder(Tokenizer.from_file(str(tiny_tokenizer_path)), config)
 
 
@@ -241,9 +239,7 @@ def finished(run_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    return sorted(
-        folder.glob("step-step=*.ckpt"), key=lambda path: int(path.stem.split("=")[1].split("-")[0])
-    )
+    return sorted(folder.glob("step-step=*.ckpt"), key=lambda path: int(path.stem.split("=")[1].split("-")[0]))
 
 
 def test_training_learns_and_reports_the_squeez_metrics(finished: Path) -> None:

@@ -56,10 +56,11 @@ class Plan:
     jobs: list[Job]
     bm25_drop: float = 0.5
     bm25_most: float = 0.35
+    negatives: float = 0.2
     similarity: float = 0.8
 
 
-_KEYS = {"name", "seed", "exclude", "families", "bm25_drop", "bm25_most", "similarity"}
+_KEYS = {"name", "seed", "exclude", "families", "bm25_drop", "bm25_most", "negatives", "similarity"}
 
 
 def load_plan(
@@ -68,9 +69,9 @@ def load_plan(
     """Read a YAML configuration.
 
     Keys: `name` (of the output), `seed`, `exclude` (project names that must not be used), `bm25_drop` and
-    `bm25_most` (see `quality.without_easy`), `similarity` (above which observations are near-duplicates),
-    and `families`: name -> `count`, `parts` and `options`. `~` and environment variables in `sources` and
-    `repos` of the options are expanded.
+    `bm25_most` (see `quality.without_easy`), `negatives` (their largest share in a tool type), `similarity`
+    (above which observations are near-duplicates), and `families`: name -> `count`, `parts` and `options`.
+    `~` and environment variables in `sources` and `repos` of the options are expanded.
 
     exclude_records: record files whose projects are excluded as well, so that nothing of a test set is built.
     overrides: options that replace those of every family (for instance `sources`).
@@ -87,9 +88,7 @@ def load_plan(
     if not isinstance(config, dict) or not isinstance(config.get("families"), dict):
         raise LineclsError(f"{path}: a data configuration is a mapping with the key `families`")
     if unknown := set(config) - _KEYS:
-        raise LineclsError(
-            f"{path}: unknown keys {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KEYS))}"
-        )
+        raise LineclsError(f"{path}: unknown keys {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KEYS))}")
     exclude = {str(name).lower() for name in config.get("exclude") or []}
     for source in exclude_records or []:
         exclude |= {str(r.extra.get("project", "")).lower() for r in iter_records(source)} - {""}
@@ -108,7 +107,8 @@ def load_plan(
     return Plan(
         name=str(config.get("name", Path(path).stem)), seed=seed, jobs=jobs,
         bm25_drop=float(config.get("bm25_drop", 0.5)),
-        bm25_most=float(config.get("bm25_most", 0.35)), similarity=float(config.get("similarity", 0.8)),
+        bm25_most=float(config.get("bm25_most", 0.35)),
+        negatives=float(config.get("negatives", 0.2)), similarity=float(config.get("similarity", 0.8)),
     )  # fmt: skip
 
 
@@ -116,9 +116,7 @@ def generate(job: Job) -> Iterator[Record]:
     """The records of a job: whole observations until `count` is reached."""
     rng = random.Random(f"{job.seed}/{job.family}/{job.part}/{job.parts}")
     made, last = 0, ""
-    for record in families.get(job.family).generate(
-        rng, {**job.options, "part": job.part, "parts": job.parts}
-    ):
+    for record in families.get(job.family).generate(rng, {**job.options, "part": job.part, "parts": job.parts}):
         observation = record.instance_id.rpartition("#")[0]
         if made >= job.count and observation != last:
             return
@@ -163,14 +161,13 @@ def build(
     records = [record for job in plan.jobs for record in load_records(folder / job.shard)]
     records = share_texts(quality.without_duplicates(records, plan.similarity))
     records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most)
+    records = quality.without_surplus_negatives(records, random.Random(plan.seed), plan.negatives)
     figures = quality.card(records)
     partial = output / f".{os.getpid()}-{plan.name}.jsonl.gz"  # a reader never sees half a set
     write_records(partial, records)
     partial.replace(output / f"{plan.name}.jsonl.gz")
     (output / f"{plan.name}.card.json").write_text(quality.card_json(figures), "utf-8")
-    (output / f"{plan.name}.card.md").write_text(
-        quality.card_markdown(figures, f"Built set {plan.name}"), "utf-8"
-    )
+    (output / f"{plan.name}.card.md").write_text(quality.card_markdown(figures, f"Built set {plan.name}"), "utf-8")
     return figures
 
 

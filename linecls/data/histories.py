@@ -17,9 +17,7 @@ _LICENCES = [  # a phrase of the licence text, the name
     (re.compile(r"Apache License\s+Version 2", re.I), "Apache-2.0"),
     (re.compile(r"Permission is hereby granted, free of charge", re.I), "MIT"),
     (
-        re.compile(
-            r"Neither the name of|names? of (?:its|the) contributors|may not be used to endorse", re.I
-        ),
+        re.compile(r"Neither the name of|names? of (?:its|the) contributors|may not be used to endorse", re.I),
         "BSD-3-Clause",
     ),
     (re.compile(r"Redistribution and use in source and binary forms", re.I), "BSD-2-Clause"),
@@ -112,9 +110,7 @@ class Repository:
 
     def show(self, sha: str, path: str) -> str | None:
         """A file as of a commit; None when it is not there or no UTF-8."""
-        done = subprocess.run(
-            ["git", "-C", str(self.path), "show", f"{sha}:{path}"], capture_output=True, check=False
-        )
+        done = subprocess.run(["git", "-C", str(self.path), "show", f"{sha}:{path}"], capture_output=True, check=False)
         try:
             return done.stdout.decode("utf-8") if done.returncode == 0 else None
         except UnicodeDecodeError:

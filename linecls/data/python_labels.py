@@ -56,11 +56,7 @@ def labels_of(text: str, rng: random.Random) -> list[Label]:
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
-                header = (
-                    node.lineno - 1
-                    if name == "body" and isinstance(node, (ast.If, ast.ExceptHandler))
-                    else None
-                )
+                header = node.lineno - 1 if name == "body" and isinstance(node, (ast.If, ast.ExceptHandler)) else None
                 labels += _comment_labels(body, comments, lines, header)
     told = Counter(" ".join(label.handle.lower().split()[:8]) for label in labels)
     labels = [label for label in labels if told[" ".join(label.handle.lower().split()[:8])] == 1]
@@ -72,17 +68,13 @@ def _first(node: ast.stmt) -> int:
     return min([node.lineno, *(d.lineno for d in decorators)]) - 1
 
 
-def _docstring_label(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, lines: list[str]
-) -> list[Label]:
+def _docstring_label(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, lines: list[str]) -> list[Label]:
     body, doc = node.body, ast.get_docstring(node)
     if not doc or len(body) < 2 or node.end_lineno is None or node.name.startswith("__"):
         return []
     expression = body[0]
     start, end = expression.lineno - 1, (expression.end_lineno or 0)
-    if not lines[start].lstrip().startswith(('"', "'", "r", "R")) or (
-        len(body) > 1 and body[1].lineno <= end
-    ):
+    if not lines[start].lstrip().startswith(('"', "'", "r", "R")) or (len(body) > 1 and body[1].lineno <= end):
         return []
     while end < node.end_lineno and not lines[end].strip():
         end += 1
@@ -94,8 +86,7 @@ def _docstring_label(
     elif size > 18 or size < 2:
         return []
     stub = all(
-        isinstance(s, (ast.Pass, ast.Raise))
-        or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        isinstance(s, (ast.Pass, ast.Raise)) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
         for s in body[1:]
     )
     if stub and not isinstance(node, ast.ClassDef):
@@ -109,11 +100,7 @@ def _comments(lines: list[str], nodes: list[ast.AST]) -> dict[int, tuple[str, in
     """Comments that stand on a line of their own: line -> text and column. Much faster than `tokenize`."""
     quoted: set[int] = set()
     for node in nodes:
-        if (
-            isinstance(node, (ast.Constant, ast.JoinedStr))
-            and node.end_lineno
-            and node.end_lineno > node.lineno
-        ):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno and node.end_lineno > node.lineno:
             quoted.update(range(node.lineno, node.end_lineno))
     found = {}
     for n, line in enumerate(lines):
@@ -142,9 +129,7 @@ def _comment_labels(
         if _NOT_COMMENT.search(handle) or any(not r for r in raw):
             continue
         end = statement.end_lineno or first
-        if isinstance(
-            statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-        ):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
             continue
         compound = hasattr(statement, "body")
         for following in body[i + 1 :]:
@@ -157,10 +142,7 @@ def _comment_labels(
         # A comment that opens a conditional block tells why one gets there: the condition is answer too.
         start = (
             header
-            if i == 0
-            and header is not None
-            and top - header <= 3
-            and not lines[header].lstrip().startswith("else")
+            if i == 0 and header is not None and top - header <= 3 and not lines[header].lstrip().startswith("else")
             else first
         )
         if end - start == 1 and len(re.findall(r"[A-Za-z]{3,}", lines[first])) < 3:
@@ -186,11 +168,7 @@ def _message(call: ast.Call) -> tuple[str, ast.expr] | None:
     while True:
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, (ast.Mod, ast.Add)):
             inner = inner.left
-        elif (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Attribute)
-            and inner.func.attr == "format"
-        ):
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "format":
             inner = inner.func.value
         elif (
             isinstance(inner, ast.Call)
@@ -237,9 +215,7 @@ def message_handle(text: str) -> str | None:
         "the value ",
         text,
     )
-    text = re.sub(
-        r"\b(an?|the|of|for|in|to|with|from|by|at|on) " + _HOLE.pattern + r"(?=$|[.,;:)])", "", text
-    )
+    text = re.sub(r"\b(an?|the|of|for|in|to|with|from|by|at|on) " + _HOLE.pattern + r"(?=$|[.,;:)])", "", text)
     text = _HOLE.sub("", text)
     text = re.sub(r"\s+([.,;:])", r"\1", re.sub(r"\s+", " ", text)).strip(" .:;,'\"")
     return text if len(text.split()) >= 3 else None
@@ -307,11 +283,7 @@ def _option_label(node: ast.Call, lines: list[str]) -> list[Label]:
     handle = " ".join(told.value.split())
     end_line, end_col = keyword.value.end_lineno or 0, keyword.value.end_col_offset or 0
     others = [*node.args, *(k.value for k in node.keywords)]
-    before = [
-        o
-        for o in others
-        if (o.end_lineno or 0, o.end_col_offset or 0) <= (keyword.lineno, keyword.col_offset)
-    ]
+    before = [o for o in others if (o.end_lineno or 0, o.end_col_offset or 0) <= (keyword.lineno, keyword.col_offset)]
     first, end = node.lineno - 1, node.end_lineno or 0
     if not before or end - first > 12:
         return []

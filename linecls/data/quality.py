@@ -43,8 +43,7 @@ class MinHash:
     def signature(self, shingles: Iterable[str]) -> NDArray[np.uint64]:
         """Minima of shape [permutations]; of an empty set all are the prime."""
         hashes = {
-            int.from_bytes(hashlib.blake2b(s.encode("utf-8", "replace"), digest_size=8).digest(), "big")
-            % _PRIME
+            int.from_bytes(hashlib.blake2b(s.encode("utf-8", "replace"), digest_size=8).digest(), "big") % _PRIME
             for s in shingles
         }
         if not hashes:
@@ -159,15 +158,11 @@ def lexical(records: Sequence[Record], share: float = 0.1) -> list[Lexical | Non
         gold = to_mask(record.gold_spans, index.total_lines)
         order = np.argsort(-scores, kind="stable")
         best = order[: max(1, math.ceil(share * index.total_lines))]
-        outcomes.append(
-            Lexical(float(gold[best].sum() / gold.sum()), bool(gold[order[0]] and scores[order[0]] > 0))
-        )
+        outcomes.append(Lexical(float(gold[best].sum() / gold.sum()), bool(gold[order[0]] and scores[order[0]] > 0)))
     return outcomes
 
 
-def without_easy(
-    records: Sequence[Record], rng: random.Random, drop: float = 0.5, most: float = 0.35
-) -> list[Record]:
+def without_easy(records: Sequence[Record], rng: random.Random, drop: float = 0.5, most: float = 0.35) -> list[Record]:
     """Records without those that plain word matching answers too often.
 
     drop: share that goes of the records whose answer holds the line that BM25 ranks first.
@@ -192,13 +187,26 @@ def without_easy(
     return [record for i, (record, _) in enumerate(pairs) if i not in gone]
 
 
+def without_surplus_negatives(records: Sequence[Record], rng: random.Random, share: float = 0.2) -> list[Record]:
+    """Records with at most a share of negatives in each tool type; which of them stay is chance."""
+    negatives: dict[str, list[int]] = {}
+    for i, record in enumerate(records):
+        if record.is_irrelevant:
+            negatives.setdefault(record.tool_type, []).append(i)
+    totals = Counter(r.tool_type for r in records)
+    gone: set[int] = set()
+    for tool_type in sorted(negatives):
+        numbers = negatives[tool_type]
+        allowed = int(share / (1 - share) * (totals[tool_type] - len(numbers)))
+        gone.update(rng.sample(numbers, max(0, len(numbers) - allowed)))
+    return [record for i, record in enumerate(records) if i not in gone]
+
+
 def _quantiles(values: Sequence[float]) -> dict[str, float]:
     if not values:
         return {}
     points = np.quantile(np.asarray(values, dtype=np.float64), [0, 0.1, 0.5, 0.9, 1])
-    return dict(
-        zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True)
-    )
+    return dict(zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True))
 
 
 def card(records: Sequence[Record]) -> dict[str, Any]:
@@ -235,12 +243,8 @@ def card(records: Sequence[Record]) -> dict[str, Any]:
         "gold_lines": _quantiles(gold_lines),
         "gold_share": {"mean": round(float(np.mean(shares)), 4) if shares else 0.0, **_quantiles(shares)},
         "query_words": _quantiles([float(len(r.query.split())) for r in records]),
-        "gold_position": {
-            f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)
-        },
-        "bm25_recall_at_10": {
-            name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())
-        },
+        "gold_position": {f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)},
+        "bm25_recall_at_10": {name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())},
     }
 
 

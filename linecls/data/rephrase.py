@@ -129,9 +129,7 @@ def synonyms(text: str, rng: random.Random, taboo: Iterable[str] = (), rate: flo
             out.append(choice[0].upper() + choice[1:] if token[0].isupper() else choice)
         else:
             out.append(token)
-    return re.sub(
-        r"\b([Aa]) (?=[aeio])", r"\1n ", re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwyz])", r"\1 ", "".join(out))
-    )
+    return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwyz])", r"\1 ", "".join(out)))
 
 
 def _is_noun_here(before: list[str], word: str) -> bool:
@@ -240,9 +238,7 @@ def _action(verb: str, rest: str, rng: random.Random) -> str:
         rest,
     )
     if short and " that " not in short.group(1) and " and " not in short.group(1):
-        head = re.split(r" (?:of|we|they|that|added|given)\b", short.group(1))[0]
-        plural = re.match(r"(all|these|those)\b", head) or re.search(r"[a-z]{3}s$", head) is not None
-        be = "are" if plural and not short.group(1).endswith("ss") else "is"
+        be = "are" if _is_many(short.group(1)) else "is"
         forms += [
             f"Where {be} {short.group(1)} {ed}{short.group(2)}?",
             f"How {be} {short.group(1)} {ed}{short.group(2)}?",
@@ -315,9 +311,15 @@ def _statement(text: str, rng: random.Random) -> str:
     )
 
 
+def _is_many(phrase: str) -> bool:
+    """Whether a noun phrase is in the plural, by its first words."""
+    head = re.split(r" (?:of|we|they|that|which|whose|added|given|for|to|in|from|with|by|on|as)\b", phrase)[0]
+    return re.match(r"(all|these|those)\b", head) is not None or re.search(r"[a-z]{2}[^su]s$", head) is not None
+
+
 def _noun(text: str, kind: str, rng: random.Random) -> str:
     lower = _lower_first(text)
-    many = re.match(r"(all|these|those|every one)\b", lower) is not None
+    many = _is_many(lower)
     be = "are" if many else "is"
     if kind == "function":
         return rng.choice(
@@ -354,9 +356,7 @@ def keywords(text: str, rng: random.Random) -> str:
 
 def _error(text: str, rng: random.Random) -> str:
     lower = _lower_first(text)
-    if m := re.match(
-        r"(?:can ?not|can't|could not|couldn't|unable to|failed to|refus\w+ to)\s+(.+)", text, re.I
-    ):
+    if m := re.match(r"(?:can ?not|can't|could not|couldn't|unable to|failed to|refus\w+ to)\s+(.+)", text, re.I):
         rest = m.group(1)
         return rng.choice(
             [
@@ -411,9 +411,7 @@ def _error(text: str, rng: random.Random) -> str:
         )
     if re.match(r"(can|could|must|should|does|is|was|may|needs|requires|has) ", lower):
         lower = "it " + lower
-    if not _FINITE.search(lower) and not re.search(
-        r"\b(got|has|had|exceeds|failed|requires|contains)\b", lower
-    ):
+    if not _FINITE.search(lower) and not re.search(r"\b(got|has|had|exceeds|failed|requires|contains)\b", lower):
         return rng.choice(
             [
                 f"{_upper_first(lower)}: which condition leads to that error?",
@@ -597,11 +595,7 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
     taboo: stems of the words in the answer; they are replaced where the table knows another word.
     """
     text = clean(handle, rng)
-    if (
-        text is None
-        or not is_telling(text)
-        or re.search(r"\b(for|to|of|in|with|by|from|the|a|and|or)$", text)
-    ):
+    if text is None or not is_telling(text) or re.search(r"\b(for|to|of|in|with|by|from|the|a|and|or)$", text):
         return None
     forbidden = set(taboo)
     text = re.sub(r"\b(the|this|a) (given|specified|provided) ", r"\1 ", text)
@@ -618,11 +612,7 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
         query = keywords(synonyms(text, rng, forbidden, 0.2), rng)
         return query if len(query.split()) >= 4 else None
     match = _WHETHER.match(text) if kind in ("function", "comment") else None
-    if (
-        match
-        and kind == "comment"
-        and ("," in text or not re.match(r"(check|determine|test|see|verify)", text, re.I))
-    ):
+    if match and kind == "comment" and ("," in text or not re.match(r"(check|determine|test|see|verify)", text, re.I)):
         match = None
     if match:
         query = _whether(synonyms(match.group(1), rng, forbidden), rng)
@@ -639,9 +629,7 @@ def rephrase(handle: str, kind: str, rng: random.Random, taboo: Iterable[str] = 
         query = _log_body(_with_synonyms(text, rng, forbidden, 0.3), rng)
     elif parts := _imperative(text):
         query = _action(_other_verb(parts[0], rng, forbidden), synonyms(parts[1], rng, forbidden), rng)
-    elif kind in ("function", "class") and re.match(
-        r"(an?|the|all|every|list|set|number|name|path)\b", text, re.I
-    ):
+    elif kind in ("function", "class") and re.match(r"(an?|the|all|every|list|set|number|name|path)\b", text, re.I):
         if not re.search(r"\b(that|which|whose)\b", text) and _FINITE.search(text):
             return None
         query = _noun(synonyms(text, rng, forbidden), kind, rng)

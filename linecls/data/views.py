@@ -31,9 +31,7 @@ class Origin:
     licence: str
     path: str
 
-    def records(
-        self, name: str, tool_type: str, command: str, text: str, labels: Iterable[Answered]
-    ) -> list[Record]:
+    def records(self, name: str, tool_type: str, command: str, text: str, labels: Iterable[Answered]) -> list[Record]:
         """The canonical records of an observation called `name`."""
         return [
             Record(
@@ -140,16 +138,12 @@ def present(lines: list[str], path: str, window: range, total: int, rng: random.
     stop = start + len(lines) - 1
     if window.start == 0 and window.stop >= total:
         command = (
-            f"cat -n {path}"
-            if numbered
-            else rng.choice([f"cat {path}", f"cat {path}", f"sed -n '1,{stop}p' {path}"])
+            f"cat -n {path}" if numbered else rng.choice([f"cat {path}", f"cat {path}", f"sed -n '1,{stop}p' {path}"])
         )
     elif window.start == 0 and rng.random() < 0.6:
         command = f"head -n {stop} {path}" if not numbered else f"cat -n {path} | head -n {stop}"
     elif numbered:
-        command = rng.choice(
-            [f"cat -n {path} | sed -n '{start},{stop}p'", f"nl -ba {path} | sed -n '{start},{stop}p'"]
-        )
+        command = rng.choice([f"cat -n {path} | sed -n '{start},{stop}p'", f"nl -ba {path} | sed -n '{start},{stop}p'"])
     else:
         command = f"sed -n '{start},{stop}p' {path}"
     if numbered:
@@ -175,17 +169,13 @@ def may_be_answered(query: str, lines: Sequence[str], reach: int = 10, share: fl
     if not wanted:
         return True
     held = [stems(line) & wanted for line in lines]
-    return any(
-        len(set().union(*held[i : i + reach])) >= share * len(wanted) for i in range(0, len(held), reach // 2)
-    )
+    return any(len(set().union(*held[i : i + reach])) >= share * len(wanted) for i in range(0, len(held), reach // 2))
 
 
 _WEIGHT = {"docstring": 1.0, "comment": 1.2, "error": 1.8, "option": 0.5}
 
 
-def _candidates(
-    labels: list[Label], most: int, rng: random.Random, taken: Sequence[Label] = ()
-) -> list[Label]:
+def _candidates(labels: list[Label], most: int, rng: random.Random, taken: Sequence[Label] = ()) -> list[Label]:
     """Labels that overlap neither each other nor those taken; answers of one or very many lines come last."""
 
     def weight(label: Label) -> float:

@@ -112,9 +112,7 @@ def _load(name: str, pretrained: bool, config: dict[str, Any] | None, attention:
     if not pretrained:
         return AutoModel.from_config(AutoConfig.from_pretrained(source), attn_implementation=attention)
     try:
-        model = AutoModel.from_pretrained(
-            source, attn_implementation=attention, dtype=torch.float32, **options
-        )
+        model = AutoModel.from_pretrained(source, attn_implementation=attention, dtype=torch.float32, **options)
     except OSError as error:
         raise LineclsError(f"cannot load the backbone {name!r}: {str(error).splitlines()[0]}") from error
     if getattr(model, "pooler", None) is not None:

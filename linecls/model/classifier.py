@@ -86,9 +86,7 @@ class LineClassifier(nn.Module):
         states = self.backbone(input_ids, attention_mask)
         query_states = self.backbone(query_ids, query_mask)
         lines = pool_lines(states, line_index, line_length, self.config.pooling)
-        similarity, query_mean = self.similarity(
-            states, lines, query_states, query_mask, line_index, line_length
-        )
+        similarity, query_mean = self.similarity(states, lines, query_states, query_mask, line_index, line_length)
         similarity = torch.cat((similarity, line_features[..., _BM25 : _BM25 + 1]), dim=-1)
         prior = standardise(similarity, line_mask)
         features = torch.cat((prior, line_features), dim=-1) if self.config.line_features else prior
@@ -104,9 +102,7 @@ class LineClassifier(nn.Module):
             keep = keep + self.residual_scale(prior).squeeze(-1)
         return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask)
 
-    def _answerable(
-        self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor
-    ) -> Tensor:
+    def _answerable(self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor) -> Tensor:
         live, query_live = line_mask.unsqueeze(-1), query_mask.unsqueeze(-1).to(query.dtype)
         best = keep.masked_fill(~line_mask, -1e4).amax(dim=1, keepdim=True)
         mean = (keep * line_mask).sum(dim=1, keepdim=True) / line_mask.sum(dim=1, keepdim=True).clamp(min=1)

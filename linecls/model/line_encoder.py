@@ -71,9 +71,7 @@ class LineEncoder(nn.Module):
         self.relative = RelativeBias(heads)
         self.layers = nn.ModuleList(Layer(width, heads, dropout) for _ in range(layers))
 
-    def forward(
-        self, query: Tensor, query_mask: Tensor, lines: Tensor, line_mask: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query: Tensor, query_mask: Tensor, lines: Tensor, line_mask: Tensor) -> tuple[Tensor, Tensor]:
         """query [B, Q, width], lines [B, L, width] and their masks -> the same two, encoded."""
         x = torch.cat((query, lines), dim=1)
         live = torch.cat((query_mask.bool(), line_mask), dim=1)

@@ -20,9 +20,7 @@ from linecls.systems.base import OneByOne, Selection, check_share, keep_top
 _WORD = re.compile(r"\w+")
 
 
-def bm25_scores(
-    query: str, documents: Sequence[str], *, k1: float = 1.2, b: float = 0.75
-) -> NDArray[np.float64]:
+def bm25_scores(query: str, documents: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> NDArray[np.float64]:
     """Okapi BM25 of `query` against each of `documents` [L], which are also the corpus (Robertson 1994).
 
     Tokens are lower-case runs of word characters; the inverse document frequency is

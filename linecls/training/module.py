@@ -104,9 +104,7 @@ class LineModule(pl.LightningModule):
 
     # --- one step -------------------------------------------------------------------------------------------
 
-    def transfer_batch_to_device(
-        self, batch: TrainBatch, device: torch.device, dataloader_idx: int
-    ) -> TrainBatch:
+    def transfer_batch_to_device(self, batch: TrainBatch, device: torch.device, dataloader_idx: int) -> TrainBatch:
         return batch.to(device)
 
     def losses(self, batch: TrainBatch) -> dict[str, Tensor]:
@@ -123,9 +121,7 @@ class LineModule(pl.LightningModule):
     def training_step(self, batch: TrainBatch, batch_idx: int) -> None:
         losses = self.losses(batch)
         weight = self.loss_config
-        total = (
-            losses["focal"] + weight.listwise * losses["listwise"] + weight.answerable * losses["answerable"]
-        )
+        total = losses["focal"] + weight.listwise * losses["listwise"] + weight.answerable * losses["answerable"]
         self.manual_backward(total / batch.micro.step_pairs)
         pairs = len(batch.labels)
         self.log("loss", total.detach() / pairs, prog_bar=True, batch_size=pairs)
@@ -200,9 +196,7 @@ class LineModule(pl.LightningModule):
         datamodule: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         epochs = self.trainer.max_epochs
         if epochs is None or epochs < 1:
-            raise ValueError(
-                "trainer.max_epochs must be set: the learning-rate schedule needs the run's length"
-            )
+            raise ValueError("trainer.max_epochs must be set: the learning-rate schedule needs the run's length")
         return sum(micro.last for epoch in range(epochs) for micro in datamodule.train_loader.plan(epoch))
 
     # --- exact resume -----------------------------------------------------------------------------------------

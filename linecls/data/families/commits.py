@@ -286,9 +286,7 @@ def _command(arguments: list[str]) -> str:
     return "git " + " ".join(f"'{a}'" if re.search(r"[ %()]", a) else a for a in arguments)
 
 
-_FORMATS: list[
-    tuple[list[str], int, int, bool]
-] = [  # arguments, fewest and most commits, whether bodies are shown
+_FORMATS: list[tuple[list[str], int, int, bool]] = [  # arguments, fewest and most commits, whether bodies are shown
     (["--oneline"], 40, 150, False),
     (["--oneline", "--decorate"], 40, 120, False),
     (["--oneline", "--no-merges"], 40, 150, False),
@@ -345,7 +343,9 @@ def _log_records(
     lines = split_lines(text)
     entries = _entries(lines, {commit.sha[:7]: commit for commit in history.commits})
     bench.rng.shuffle(entries)
+    listed = {commit.sha for commit, _ in entries}
     found: list[Answered] = []
+    queries: list[tuple[str, str]] = []  # by commit: what one log does not list is a hard negative for it
     for commit, entry in entries:
         block = entry[:1] if "--graph" in arguments else entry
         if len(found) >= bench.shape.labels:
@@ -355,17 +355,19 @@ def _log_records(
         query, rule = _ask_log(commit, "".join(lines[n] for n in block), full, bench.rng)
         if query and query not in {q for _, q, _ in found}:
             found.append((rule, query, [Span(block.start + 1, block.stop)]))
+            queries.append((commit.sha, query))
     if len(found) < 2:
         return []
-    queries = [("", query) for _, query, _ in found[:2] if not full]
     shown = stems(text)
     usable = [
-        f for f in bench.foreign if content_stems(f[1]) & shown and not may_be_answered(f[1], lines, 2, 0.5)
+        (sha, query)
+        for sha, query in bench.foreign
+        if sha not in listed and content_stems(query) & shown and not may_be_answered(query, lines, 2, 0.5)
     ]
     for _ in range(bench.count(1.1 * bench.shape.negatives * len(found))):
         if usable:
             found.append(("other_log", bench.take_foreign(usable), []))
-    bench.foreign += queries
+    bench.foreign += queries[:3]
     origin = history.origin("", history.repository.version)
     name = f"{name}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
     return origin.records(name, "git_log", _command(arguments), text, found)

@@ -129,9 +129,7 @@ def generate(rng: random.Random, options: dict[str, Any]) -> Iterator[Record]:
     chosen = found[int(options.get("part", 0)) :: int(options.get("parts", 1))]
     rng.shuffle(chosen)
     for package in chosen:  # one after the other: reading a package's files is what takes time
-        yield from _of_package(
-            package, random.Random(rng.random()), shape, int(options.get("per_package", 5))
-        )
+        yield from _of_package(package, random.Random(rng.random()), shape, int(options.get("per_package", 5)))
 
 
 def _of_package(package: Package, rng: random.Random, shape: Shape, limit: int) -> Iterator[Record]:
@@ -183,9 +181,7 @@ def _common_word(files: dict[str, _File], paths: list[str], rng: random.Random, 
         for line in files[path].lines:
             if not line.lstrip().startswith("#"):
                 counts.update(set(re.findall(r"[a-z][a-z_]{3,}", line)))
-    words = sorted(
-        w for w, n in counts.items() if shape.low / 3 <= n <= shape.high * 0.3 and w not in _KEYWORDS
-    )
+    words = sorted(w for w, n in counts.items() if shape.low / 3 <= n <= shape.high * 0.3 and w not in _KEYWORDS)
     return rng.choice(words) if words else None
 
 
@@ -197,9 +193,7 @@ def _search(search: _Search, bench: Bench) -> list[Record]:
     try:
         done = subprocess.run(command, cwd=search.root, capture_output=True, check=False)
     except FileNotFoundError as error:
-        raise LineclsError(
-            "the family `grep` needs the program grep; install it or leave the family out"
-        ) from error
+        raise LineclsError("the family `grep` needs the program grep; install it or leave the family out") from error
     lines = split_lines(done.stdout.decode("utf-8", "replace"))
     if not shape.low <= len(lines) <= shape.high or max(map(len, lines)) > 500:
         return []
@@ -218,16 +212,12 @@ def _search(search: _Search, bench: Bench) -> list[Record]:
             negatives.append(("other_file", absent))
     kept = [i for i in range(len(lines)) if i not in gone]
     shown = [lines[i] for i in kept]
-    found: list[Answered] = [
-        (rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen
-    ]
+    found: list[Answered] = [(rule, query, from_mask([i in gold for i in kept])) for rule, query, gold in chosen]
     found += [(rule, query, []) for rule, query in negatives if not may_be_answered(query, shown, 2, 0.5)]
     package = search.package
     origin = Origin(NAME, package.name, package.name, package.version, package.licence, search.folder)
     name = f"{search.folder.replace('/', '.')}-{re.sub(r'[^A-Za-z0-9]+', '_', search.pattern)}-{after}"
-    return origin.records(
-        name, "grep", _command(search.pattern, search.folder, after, rng), "".join(shown), found
-    )
+    return origin.records(name, "grep", _command(search.pattern, search.folder, after, rng), "".join(shown), found)
 
 
 def _hit(line: str) -> _Hit | None:
