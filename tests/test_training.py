@@ -107,6 +107,38 @@ def test_steps_gather_tokens_and_count_their_pairs(encoder: WindowEncoder) -> No
             open_step, pairs = [], 0
 
 
+@pytest.mark.parametrize("more", [-3, 0, 4])
+def test_an_epoch_can_be_given_its_length(encoder: WindowEncoder, more: int) -> None:
+    groups = group_records(some_records(20, 30, 2))
+    counts = list(line_token_counts(groups, encoder))
+
+    def planned(length: int | None) -> list[Any]:
+        return plan_epoch(
+            groups,
+            encoder,
+            Augmentation(),
+            batch_tokens=1500,
+            step_tokens=4000,
+            token_counts=counts,
+            rng=random.Random(5),
+            length=length,
+        )
+
+    free = planned(None)
+    fitted = planned(len(free) + more)
+    assert len(fitted) == len(free) + more
+    places = [sorted((i.group, i.start, i.stop) for b in batches for i in b.items) for batches in (free, fitted)]
+    assert places[0] == places[1]
+
+
+def test_every_epoch_of_a_loader_has_the_length_it_states(encoder: WindowEncoder) -> None:
+    from linecls.training.data import BatchLoader
+
+    groups = group_records(some_records(15, 30, 8))
+    loader = BatchLoader(groups, encoder, Augmentation(), batch_tokens=1500, step_tokens=4000, seed=3)
+    assert [sum(1 for _ in loader) for _ in range(4)] == [len(loader)] * 4
+
+
 def test_crops_keep_gold_whole_or_drop_the_label(encoder: WindowEncoder) -> None:
     records = some_records(30, 60, 3)  # longer than max_lines: every observation is cropped
     augmentation = Augmentation(crop_probability=1, crop_negative=1, swap_probability=0)

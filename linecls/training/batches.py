@@ -6,7 +6,7 @@ A plan depends on (records, settings, seed, epoch) only, so an interrupted run c
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -95,12 +95,15 @@ def plan_epoch(
     step_tokens: int,
     token_counts: Sequence[NDArray[np.int64]],
     rng: random.Random | None,
+    length: int | None = None,
 ) -> list[MicroBatch]:
     """Pack the groups into micro-batches of about `batch_tokens` and steps of about `step_tokens` tokens.
 
     augmentation: None for evaluation: all labels, whole observations.
     token_counts: per group the tokens of each line, [L].
     rng: None keeps the order of the groups; batches then hold observations of similar length.
+    length: exactly so many micro-batches, by splitting the largest or joining the smallest: a trainer asks for the
+        length of an epoch once and then relies on it.
     """
     items = _items(groups, encoder.config.max_lines, augmentation, rng)
 
@@ -128,6 +131,8 @@ def plan_epoch(
         tokens += size
     if current:
         batches.append((current, tokens))
+    if length is not None:
+        _fit_length(batches, length, cost)
     if rng is not None:
         rng.shuffle(batches)
     return _steps(batches, step_tokens)
@@ -184,6 +189,21 @@ def _crop_labels(
         if not lost or (not inside.any() and rng.random() < augmentation.crop_negative):
             kept.append(Label(label.query, inside))
     return kept
+
+
+def _fit_length(batches: list[tuple[list[Item], int]], length: int, cost: Callable[[Item], int]) -> None:
+    """Split the largest batches or join the smallest until there are `length`, or nothing is left to split."""
+    while len(batches) > length:
+        batches.sort(key=lambda batch: batch[1])
+        (few, one), (more, two) = batches[:2]
+        batches[:2] = [(few + more, one + two)]
+    while len(batches) < length:
+        index = max(range(len(batches)), key=lambda i: (len(batches[i][0]) > 1, batches[i][1]))
+        items, _ = batches[index]
+        if len(items) < 2:
+            return
+        halves = (items[: len(items) // 2], items[len(items) // 2 :])
+        batches[index : index + 1] = [(half, sum(map(cost, half))) for half in halves]
 
 
 def _steps(batches: Sequence[tuple[list[Item], int]], step_tokens: int) -> list[MicroBatch]:

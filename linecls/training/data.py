@@ -59,7 +59,9 @@ class BatchLoader:
         self.batch_tokens, self.step_tokens, self.seed = batch_tokens, step_tokens, seed
         self.counts = list(line_token_counts(groups, encoder))
         self.epoch = self.position = 0
+        self._length: int | None = None  # of every epoch: that of the first
         self._plan = self.plan(0)
+        self._length = len(self._plan)
 
     def plan(self, epoch: int) -> list[MicroBatch]:
         rng = None if self.seed is None else random.Random(f"{self.seed}/{epoch}")
@@ -71,6 +73,7 @@ class BatchLoader:
             step_tokens=self.step_tokens,
             token_counts=self.counts,
             rng=rng,
+            length=self._length,
         )
 
     def __len__(self) -> int:
