@@ -52,9 +52,7 @@ def blocks(text: str) -> list[list[str]]:
     return [block.split("\n") for block in text.strip("\n").split("\n%\n")]
 
 
-def _absent(
-    rng: random.Random, kinds: Sequence[Kind], chosen: Sequence[Kind], alike: list[set[str]]
-) -> Kind | None:
+def _absent(rng: random.Random, kinds: Sequence[Kind], chosen: Sequence[Kind], alike: list[set[str]]) -> Kind | None:
     names = {k.name for k in chosen}
     free = [k for k in kinds if k.name not in names and not any(k.name in g and g & names for g in alike)]
     return rng.choice(free) if free else None
@@ -76,9 +74,7 @@ def _ask(
         count[kind.name] = count.get(kind.name, 0) + 1
     for key, kind, slots in placed:
         queries = [
-            q
-            for q in kind.queries
-            if all(n in slots or n.removesuffix("_p") in slots for n in kit.slot_names(q))
+            q for q in kind.queries if all(n in slots or n.removesuffix("_p") in slots for n in kit.slot_names(q))
         ]
         if count[kind.name] > 1:
             queries = [q for q in queries if "{" in q]
@@ -115,13 +111,9 @@ def _cells(row: str) -> list[str]:
 
 
 def _align(rows: list[list[str]], gap: int) -> list[str]:
-    width = [
-        max((len(r[c]) for r in rows if c < len(r)), default=0) for c in range(max(len(r) for r in rows))
-    ]
+    width = [max((len(r[c]) for r in rows if c < len(r)), default=0) for c in range(max(len(r) for r in rows))]
     return [
-        "".join(
-            (cell.ljust(width[i] + gap) if i + 1 < len(row) else cell) for i, cell in enumerate(row)
-        ).rstrip()
+        "".join((cell.ljust(width[i] + gap) if i + 1 < len(row) else cell) for i, cell in enumerate(row)).rstrip()
         for row in rows
     ]
 

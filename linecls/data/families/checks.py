@@ -215,9 +215,7 @@ def compose(
             body += ["", ""]
         offset = len(lines) + 2
         for top, number, snippet, slots in marks:
-            placed.append(
-                Placed(snippet, noun, vocabulary[noun], name, number if top else number + offset, slots)
-            )
+            placed.append(Placed(snippet, noun, vocabulary[noun], name, number if top else number + offset, slots))
         texts[name] = "\n".join([*lines, "", "", *body]).rstrip("\n") + "\n"
     return texts, placed
 
@@ -293,9 +291,7 @@ def label(
             for span in regions[at]:
                 page.mark(f"{name}{at}", *span)
             labels.append(
-                Label(
-                    kit.vary(rng, items[at].slots.fill(rng.choice(special))), f"{name}{at}", f"{tool}_{name}"
-                )
+                Label(kit.vary(rng, items[at].slots.fill(rng.choice(special))), f"{name}{at}", f"{tool}_{name}")
             )
         elif all(regions) and len(items) <= 4:
             for found in regions:
@@ -419,13 +415,7 @@ def _typed(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
     for number, (project, (texts, placed)) in enumerate(projects.items()):
         lines = parts[project]
         errors = sum(bool(re.search(r"(: error:| - error: )", line)) for line in lines)
-        files = len(
-            {
-                re.split(r":\d+", line.strip())[0]
-                for line in lines
-                if re.search(r"(: error:| - error: )", line)
-            }
-        )
+        files = len({re.split(r":\d+", line.strip())[0] for line in lines if re.search(r"(: error:| - error: )", line)})
         if not errors:
             continue
         if tool == "mypy":
@@ -538,9 +528,7 @@ def _lint(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[R
         (root / project).mkdir()
         for name, text in texts.items():
             (root / project / name).write_text(text, encoding="utf-8")
-        extra = rng.sample(
-            ["D103", "ANN001", "ANN201", "D101", "D100", "INP001", "ANN202"], rng.randint(1, 3)
-        )
+        extra = rng.sample(["D103", "ANN001", "ANN201", "D101", "D100", "INP001", "ANN202"], rng.randint(1, 3))
         if form == "flake8":
             output = run(
                 [
@@ -604,11 +592,7 @@ def _lint(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[R
             elif form == "grouped":
                 if re.match(rf"\s+{item.line}:\d+\s+{code}\b", line):
                     above = next(
-                        (
-                            page.lines[n - 1]
-                            for n in range(number, 0, -1)
-                            if page.lines[n - 1].endswith(".py:")
-                        ),
+                        (page.lines[n - 1] for n in range(number, 0, -1) if page.lines[n - 1].endswith(".py:")),
                         "",
                     )
                     if path in above:
@@ -633,9 +617,7 @@ def _lint(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[R
             page.mark("total", number, len(page.lines))
             labels.append(
                 Label(
-                    rng.choice(
-                        ["How many issues, and what could be repaired automatically?", "the closing tally"]
-                    ),
+                    rng.choice(["How many issues, and what could be repaired automatically?", "the closing tally"]),
                     "total",
                     "ruff_total",
                 )
@@ -677,9 +659,7 @@ def _build(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
             (root / "src" / name).write_text(text, encoding="utf-8")
         objects = " ".join(f"build/{name[:-2]}.o" for name in texts)
         rule = (
-            "\t@echo '  CC      $<'\n\t@$(CC) $(CFLAGS) -c $< -o $@\n"
-            if quiet
-            else "\t$(CC) $(CFLAGS) -c $< -o $@\n"
+            "\t@echo '  CC      $<'\n\t@$(CC) $(CFLAGS) -c $< -o $@\n" if quiet else "\t$(CC) $(CFLAGS) -c $< -o $@\n"
         )
         (root / "Makefile").write_text(
             f"CC = gcc\nCFLAGS = {' '.join(flags)} -std=gnu11{show}\nOBJS = {objects}\n\n{project}: $(OBJS)\n\t$(CC) -o $@ $(OBJS)\n\nbuild/%.o: src/%.c\n\t@mkdir -p build\n{rule}"
@@ -699,8 +679,7 @@ def _build(rng: random.Random, index: int, options: dict[str, Any]) -> Iterator[
                     end = _block(page, end + 1, lambda s: bool(begin.match(s)))
                 first = (
                     number - 1
-                    if number > 1
-                    and re.match(rf"src/{item.file}: (In function|At top)", page.lines[number - 2])
+                    if number > 1 and re.match(rf"src/{item.file}: (In function|At top)", page.lines[number - 2])
                     else number
                 )
                 found.append((first, end))

@@ -114,12 +114,8 @@ def _layouts(rng: random.Random) -> dict[str, Layout]:
         "syslog_level": lambda t, lv, s, m: (
             f"{t.strftime('%b %d %H:%M:%S')} {host} {s}[{number(s)}]: {lv.lower()}: {m}"
         ),
-        "journal_iso": lambda t, lv, s, m: (
-            f"{t.strftime('%Y-%m-%dT%H:%M:%S+0000')} {host} {s}[{number(s)}]: {m}"
-        ),
-        "python": lambda t, lv, s, m: (
-            f"{comma(t)} {'WARNING' if lv == 'WARN' else lv} {s.replace('-', '_')}: {m}"
-        ),
+        "journal_iso": lambda t, lv, s, m: f"{t.strftime('%Y-%m-%dT%H:%M:%S+0000')} {host} {s}[{number(s)}]: {m}",
+        "python": lambda t, lv, s, m: f"{comma(t)} {'WARNING' if lv == 'WARN' else lv} {s.replace('-', '_')}: {m}",
         "python_dash": lambda t, lv, s, m: f"{comma(t)} - {s} - {lv} - {m}",
         "log4j": lambda t, lv, s, m: (
             f"{comma(t).replace(',', '.')} [{s}-{number(s) % 8}] {lv:<5} {package}.{''.join(p.title() for p in s.split('-'))} - {m}"
@@ -138,13 +134,9 @@ def _layouts(rng: random.Random) -> dict[str, Layout]:
         "compose": lambda t, lv, s, m: f"{s + '-1':<20} | {lv:<5} {m}",
         "compose_ts": lambda t, lv, s, m: f"{s}-1  | {iso(t)} [{lv}] {m}",
         "brackets": lambda t, lv, s, m: f"[{t.strftime('%d/%b/%Y:%H:%M:%S')}] [{s}] [{lv}] {m}",
-        "pipes": lambda t, lv, s, m: (
-            f"{t.strftime('%Y-%m-%d %H:%M:%S')} | {lv:<7} | {s}:{len(m) % 90 + 9} | {m}"
-        ),
+        "pipes": lambda t, lv, s, m: f"{t.strftime('%Y-%m-%d %H:%M:%S')} | {lv:<7} | {s}:{len(m) % 90 + 9} | {m}",
         "rust": lambda t, lv, s, m: f"{iso(t)} {lv:>5} {s.replace('-', '_')}::main: {m}",
-        "ruby": lambda t, lv, s, m: (
-            f"{lv[0]}, [{t.strftime('%Y-%m-%dT%H:%M:%S.%f')} #{number(s)}] {lv:>5} -- {s}: {m}"
-        ),
+        "ruby": lambda t, lv, s, m: f"{lv[0]}, [{t.strftime('%Y-%m-%dT%H:%M:%S.%f')} #{number(s)}] {lv:>5} -- {s}: {m}",
         "bare": lambda t, lv, s, m: f"{t.strftime('%H:%M:%S')} {s}: {lv} {m}",
         "pod": lambda t, lv, s, m: f"[pod/{s}-{number(s) * 7919 % 99999:05d}-x{len(s)}k/{s}] {lv} {m}",
         "colour": lambda t, lv, s, m: f"{colour[lv]}{lv}\x1b[0m {t.strftime('%H:%M:%S')} {s}: {m}",
@@ -186,8 +178,7 @@ def _named(query: str) -> set[str]:
 def _plain(query: str, slots: set[str]) -> bool:
     """Whether the slots of a query are settled by the message that was printed."""
     return all(
-        name in slots or name + "_p" in slots or name.removesuffix("_p") in slots
-        for name in kit.slot_names(query)
+        name in slots or name + "_p" in slots or name.removesuffix("_p") in slots for name in kit.slot_names(query)
     )
 
 
@@ -256,9 +247,7 @@ def story(
     favourites = rng.sample(normal, k=min(len(normal), rng.randint(8, 22)))
     favourites += [(kind.level, kind.variants[0][0].lines[0]) for kind in plain]
     unique = {
-        kind.variants[0][0].lines[0]: {
-            slots[name] for query in queries for name in _named(query) if name in slots
-        }
+        kind.variants[0][0].lines[0]: {slots[name] for query in queries for name in _named(query) if name in slots}
         for _, kind, queries, slots in asks
         if kind in plain
     }

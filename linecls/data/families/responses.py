@@ -102,8 +102,7 @@ def _list(rng: random.Random, index: int) -> Iterator[Record]:
     if form == "pretty":
         page.say(*(["  ]", "}"] if wrapped else ["]"]))
     labels = [
-        Label(kit.vary(rng, rng.choice(queries)), name, f"json_{spec.name}_{name}")
-        for name, _, queries in chosen
+        Label(kit.vary(rng, rng.choice(queries)), name, f"json_{spec.name}_{name}") for name, _, queries in chosen
     ]
     rest = [o for o in spec.odd if o[0] not in {c[0] for c in chosen} and not set(o[1]) & used]
     if rest and rng.random() < 0.75:

@@ -130,9 +130,7 @@ def _batch(rng: random.Random, index: int, options: dict[str, Any], kind: str) -
                 f"export default [{{ languageOptions: {{ globals: {{ console: 'readonly' }} }}, rules: {json.dumps(rules)} }}];\n",
                 encoding="utf-8",
             )
-            output = run(
-                [str(program), "--no-color", "-c", "eslint.config.mjs", *names], root, rng, home, timeout=400
-            )
+            output = run([str(program), "--no-color", "-c", "eslint.config.mjs", *names], root, rng, home, timeout=400)
     parts = split_projects(output, list(projects), home)
     for number, (project, (_, placed)) in enumerate(projects.items()):
         lines = parts[project]
@@ -200,12 +198,8 @@ def _page(
             elif form == "unix":
                 if f"{path}:{item.line}:" in line and line.endswith(f"/{item.snippet.name}]"):
                     found.append((number, number))
-            elif re.match(rf"^\s+{item.line}:\d+\s", line) and line.rstrip().endswith(
-                f" {item.snippet.name}"
-            ):
-                above = next(
-                    (page.lines[n - 1] for n in range(number, 0, -1) if page.lines[n - 1].startswith("/")), ""
-                )
+            elif re.match(rf"^\s+{item.line}:\d+\s", line) and line.rstrip().endswith(f" {item.snippet.name}"):
+                above = next((page.lines[n - 1] for n in range(number, 0, -1) if page.lines[n - 1].startswith("/")), "")
                 if above.endswith(path):
                     found.append((number, number))
         return found

@@ -338,17 +338,12 @@ def settings(rng: random.Random, index: int) -> Iterator[Record]:
                     parts = value.split(",")
                     page.say(
                         f'    "{setting.key}": [',
-                        *(
-                            f"      {json.dumps(p)}" + ("," if i + 1 < len(parts) else "")
-                            for i, p in enumerate(parts)
-                        ),
+                        *(f"      {json.dumps(p)}" + ("," if i + 1 < len(parts) else "") for i, p in enumerate(parts)),
                         "    ]" + ("" if last else ","),
                         key=key,
                     )
                 else:
-                    page.say(
-                        f'    "{setting.key}": {json.dumps(_scalar(value))}' + ("" if last else ","), key=key
-                    )
+                    page.say(f'    "{setting.key}": {json.dumps(_scalar(value))}' + ("" if last else ","), key=key)
             elif form == "toml":
                 page.say(f"{setting.key} = {json.dumps(_scalar(value))}", key=key)
             elif form == "ini":

@@ -99,12 +99,7 @@ class Planted:
 
 
 def _fill(text: str, noun: str, words: str) -> str:
-    return (
-        text.replace("{t_p}", words)
-        .replace("{t}", noun)
-        .replace("{T}", noun.title())
-        .replace("{U}", noun.upper())
-    )
+    return text.replace("{t_p}", words).replace("{t}", noun).replace("{T}", noun.title()).replace("{U}", noun.upper())
 
 
 def _plan(rng: random.Random, faults: int, passing: int, modules: int) -> list[Planted]:
@@ -273,9 +268,7 @@ def scrub(text: str, cwd: Path, rng: random.Random, home: str) -> str:
     text = re.sub(r"(?:/[\w.+-]+)+/lib/python3\.(\d+)/", r"/usr/lib/python3.\1/", text)
     text = re.sub(r"/\S*/bin/python[\d.]*", f"{home}/.venv/bin/python", text)
     seen: dict[str, str] = {}
-    text = re.sub(
-        r"0x7[0-9a-f]{11}", lambda m: seen.setdefault(m.group(), f"0x7f{rng.getrandbits(40):010x}"), text
-    )
+    text = re.sub(r"0x7[0-9a-f]{11}", lambda m: seen.setdefault(m.group(), f"0x7f{rng.getrandbits(40):010x}"), text)
     text = re.sub(r"\b(in |took )\d+\.\d+ ?s", lambda m: f"{m.group(1)}{rng.uniform(0.05, 4):.2f}s", text)
     text = re.sub(r"(Ran \d+ tests? in )[\d.]+s", lambda m: f"{m.group(1)}{rng.uniform(0.002, 1):.3f}s", text)
     return text.rstrip("\n")
@@ -307,9 +300,7 @@ def _blocks(page: Page, style: str) -> dict[str, tuple[int, int]]:
 def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     style = "pytest" if rng.random() < 0.75 else "unittest"
     planted = _plan(rng, rng.randint(3, 7), rng.randint(3, 22), rng.randint(3, 7))
-    package = rng.choice(["core", "app", "domain", "lib", "service", "engine"]) + rng.choice(
-        ["", "kit", "base", "_x"]
-    )
+    package = rng.choice(["core", "app", "domain", "lib", "service", "engine"]) + rng.choice(["", "kit", "base", "_x"])
     home = f"/home/user/src/{package}"
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -317,9 +308,7 @@ def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         if style == "pytest":
             flags = [
                 rng.choice(["-q", "-v", "", "-vv"]),
-                rng.choice(
-                    ["--tb=short", "--tb=short", "--tb=long", "--tb=line", "--tb=native", "--tb=auto"]
-                ),
+                rng.choice(["--tb=short", "--tb=short", "--tb=long", "--tb=line", "--tb=native", "--tb=auto"]),
                 rng.choice(["", "-rA", "-ra", "-rfEs"]),
             ]
             arguments = [f for f in flags if f]
@@ -331,9 +320,7 @@ def _suite(rng: random.Random, index: int, python: str) -> Iterator[Record]:
             )
         else:
             arguments = rng.choice([["-v"], [], ["-v", "-b"]])
-            output = run(
-                [python, "-m", "unittest", "discover", "-s", "tests", "-t", ".", *arguments], root, rng, home
-            )
+            output = run([python, "-m", "unittest", "discover", "-s", "tests", "-t", ".", *arguments], root, rng, home)
             command = " ".join(["python -m unittest discover -s tests", *arguments])
     page = Page()
     if output:
@@ -595,14 +582,11 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     labels: list[Label] = []
     headers = {step: page.find(f" {step}") for step, _, _ in asked}
     for step, crash, slots in asked:
-        start = page.find("Traceback", start=headers[step]) or page.find(
-            "Exception Group", start=headers[step]
-        )
+        start = page.find("Traceback", start=headers[step]) or page.find("Exception Group", start=headers[step])
         if not start:
             continue
         later = [
-            page.find(f" {name}", start=start + 1)
-            for name in calls[calls.index(step) + 1 : calls.index(step) + 2]
+            page.find(f" {name}", start=start + 1) for name in calls[calls.index(step) + 1 : calls.index(step) + 2]
         ]
         stop = next((number for number in later if number), len(page.lines) + 1) - 1
         while stop > start and not page.lines[stop - 1].strip():
@@ -610,9 +594,7 @@ def _script(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         if stop - start > 40:
             continue
         page.mark(step, start, stop)
-        labels.append(
-            Label(kit.vary(rng, slots.fill(rng.choice(crash.queries))), step, f"traceback_{crash.name}")
-        )
+        labels.append(Label(kit.vary(rng, slots.fill(rng.choice(crash.queries))), step, f"traceback_{crash.name}"))
     for step, noun, words in rng.sample(quiet_steps, min(2, len(quiet_steps))):
         number = page.find(f"{step}: ")
         if number and sum(noun in other for other, _, _ in quiet_steps) == 1:
@@ -666,8 +648,7 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         bare = rng.sample([entry for entry in NOUNS if entry[0] not in modules], 1)
         for noun, _ in bare:
             (root / package / f"{noun}.py").write_text(
-                _HEADER
-                + f"def {noun}_count(items):\n    if not items:\n        return 0\n    return len(items)\n",
+                _HEADER + f"def {noun}_count(items):\n    if not items:\n        return 0\n    return len(items)\n",
                 encoding="utf-8",
             )
         asked = {}
@@ -707,9 +688,7 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
     words = dict(NOUNS)
     rows = {m: page.find(f"{package}/{m}.py") for m in [*modules, bare[0][0]]}
     percent = {
-        m: int(found.group(1))
-        for m, n in rows.items()
-        if n and (found := re.search(r"(\d+)%", page.lines[n - 1]))
+        m: int(found.group(1)) for m, n in rows.items() if n and (found := re.search(r"(\d+)%", page.lines[n - 1]))
     }
     labels: list[Label] = []
     if len(percent) < 4:
@@ -762,18 +741,14 @@ def _coverage(rng: random.Random, index: int, python: str) -> Iterator[Record]:
         ask(
             m,
             f"How well is the code about a {w} exercised?",
-            f"Which statements of the {w} part did no test reach?"
-            if missing
-            else f"share of the {w} code that ran",
+            f"Which statements of the {w} part did no test reach?" if missing else f"share of the {w} code that ran",
             f"figures for whatever handles a {w}",
         )
     page.mark("total", page.find("TOTAL"))
     if rng.random() < 0.3:
         labels.append(
             Label(
-                rng.choice(
-                    ["How much of the whole project ran?", "the overall figure", "sum over all files"]
-                ),
+                rng.choice(["How much of the whole project ran?", "the overall figure", "sum over all files"]),
                 "total",
                 "coverage",
             )
