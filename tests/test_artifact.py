@@ -196,3 +196,19 @@ def test_a_hub_id_through_the_hub(tmp_path, monkeypatch):
     hub.snapshot_download = offline  # type: ignore[attr-defined]
     with pytest.raises(ArtifactError, match=r"org/name here.*cannot reach the hub.*online"):
         resolve("org/name")
+
+
+def test_operating_points_can_be_replaced(model_dir):
+    fresh = {"tight": OperatingPoint(-0.5, 0.25, 0.3, relative=True)}
+    artifact = Artifact.load(model_dir).with_operating_points(fresh, "tight")
+    assert artifact.operating_point() == fresh["tight"]
+    assert Artifact.load(model_dir) == artifact
+    with pytest.raises(ArtifactError, match="'wide' is not among the points"):
+        artifact.with_operating_points(fresh, "wide")
+
+
+def test_a_card_can_be_written_later_and_the_files_stay_intact(model_dir):
+    Artifact.load(model_dir).with_card("# another\n", {"test": {"f1": 0.5}})
+    artifact = Artifact.load(model_dir)
+    assert (model_dir / "README.md").read_text() == "# another\n"
+    assert artifact.provenance == {"seed": 7, "data": ["ours"], "test": {"f1": 0.5}}
