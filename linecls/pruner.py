@@ -166,6 +166,8 @@ class Pruner:
         batcher = _Batcher(self.session, batch_tokens)
         waiting: deque[_Job] = deque()
         for query, raw in pairs:
+            if not isinstance(query, str):
+                raise TypeError(f"a query is str, not {type(query).__name__}")
             observation = Observation.of(raw)
             job = _Job(observation)
             waiting.append(job)

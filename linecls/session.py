@@ -39,6 +39,8 @@ def import_runtime() -> Any:
             "onnxruntime and onnxruntime-gpu are both installed and overwrite each other; run:"
             " pip uninstall onnxruntime onnxruntime-gpu, then pip install 'linecls[cpu]' or 'linecls[gpu]'"
         )
+    # The runtime would otherwise write a device id and a database under the user's home, and may send them.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:

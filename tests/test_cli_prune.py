@@ -39,7 +39,7 @@ def prune(runner, tiny_model_dir):
 
 
 def process(*arguments, **options):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **options.pop("env", {})}
     return subprocess.Popen([sys.executable, "-m", "linecls", *map(str, arguments)], env=environment, **options)
 
 
@@ -97,7 +97,7 @@ def test_budgets_and_operating_points(prune):
 
 
 @pytest.mark.parametrize("raw", [b"", b"\n", b"x", b"a\n" * 1000])
-@pytest.mark.parametrize("query", ["", "why " * 20_000, "\N{BLACK STAR} é"])
+@pytest.mark.parametrize("query", ["?", "why " * 20_000, "\N{BLACK STAR} é"])
 def test_odd_inputs_and_queries(prune, raw, query):
     result = prune(query, "--bias", "-1000", raw=raw)
     assert (result.exit_code, result.stdout_bytes) == (0, raw)
@@ -305,6 +305,38 @@ def test_a_full_disk(tmp_path, tiny_model_dir):
     assert error.decode().startswith("linecls: cannot write the output: No space left on device; ")
     assert error.decode().endswith(f"{tmp_path / 'log'} still holds all of it\n")
     assert error.count(b"\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["prune", "--help"], ["model"]])
+def test_help_and_tables_on_a_full_disk(arguments):
+    with open("/dev/full", "wb") as full:
+        run = process(*arguments, stdout=full, stderr=subprocess.PIPE)
+        _, error = run.communicate(timeout=60)
+    assert run.returncode == 2
+    assert error.decode() == "linecls: cannot write the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("query", ["", " \t"])
+def test_an_empty_query_is_a_usage_error(prune, query):
+    result = prune(query, raw=b"a line\n")
+    assert (result.exit_code, result.stdout_bytes) == (2, b"")
+    assert "The query is empty" in result.stderr
+
+
+def test_nothing_is_written_under_the_user_s_home(tmp_path, tiny_model_dir):
+    (tmp_path / "log").write_bytes(ODD)
+    home = tmp_path / "home"
+    home.mkdir()
+    run = process(
+        *("prune", "login", tmp_path / "log", "--model", tiny_model_dir),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")},
+    )
+    assert run.communicate(timeout=60)[1] == b""
+    assert run.returncode == 0
+    assert list(home.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

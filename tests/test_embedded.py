@@ -8,7 +8,7 @@ from linecls.artifact import Artifact, embedded
 
 pytest.importorskip("onnxruntime")
 
-from linecls.pruner import Pruner  # noqa: E402
+from linecls.pruner import Pruner
 
 PYTEST_LOG = """\
 ============================= test session starts ==============================

@@ -217,7 +217,7 @@ def test_keeping_one_more_line_never_lowers_recall_nor_raises_compression(case, 
         return
     less = metrics.score_record(text, gold, predicted)
     more = metrics.score_record(text, gold, [*predicted, Span(line + 1, line + 1)])
-    if gold:
+    if metrics.line_texts(text, gold):  # without gold text, saying nothing is what counts as full recall
         for name in ("recipe.recall", "pruning.line_recall", "count.line_hits"):
             assert more[name] >= less[name]
     for name in ("squeez.compression", "squeez.compression_corrected", "pruning.token_compression"):

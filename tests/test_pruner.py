@@ -96,6 +96,8 @@ def test_nothing_answers_in_nothing(pruner):
 
 
 def test_type_errors_are_plain(pruner):
+    with pytest.raises(TypeError, match="a query is str, not NoneType"):
+        pruner.prune(None, "a line")
     with pytest.raises(TypeError, match="str or bytes"):
         pruner.prune("login", 3)
 

@@ -42,7 +42,7 @@ Examples:
 Exit status:
   0    done
   1    a check that was asked for failed (prune --strict: the model did not run)
-  2    wrong usage, or an input, output or device that cannot be used; one line on stderr says which
+  2    wrong usage, an unknown device, or an input or output that cannot be used; one line on stderr says which
   130  interrupted
   141  the reader of the output went away
 """
@@ -67,6 +67,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:  # help, versions and tables that cannot be written; click handles a broken pipe
+            _discard_stdout()
+            _say(f"linecls: cannot write the output: {error.strerror or error}")
+            sys.exit(2)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

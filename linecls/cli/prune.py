@@ -88,6 +88,8 @@ def command(
     """The click command; see `_HELP`."""
     if as_json and numbers:
         raise click.UsageError("--json and --numbers exclude each other.")
+    if not query.strip():
+        raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
     raw = _read(file)
     try:

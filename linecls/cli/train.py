@@ -9,9 +9,9 @@ from linecls.errors import missing_extra
 _HELP = """Train a line classifier from a YAML configuration.
 
 \b
-  linecls train --config configs/train/minilm.yaml
-  linecls train --config configs/train/minilm.yaml --ckpt_path runs/minilm/last.ckpt   # go on after a kill
-  linecls train --config configs/train/minilm.yaml --data.limit 20 --trainer.max_epochs 1   # smoke run
+  linecls train --config configs/model/minilm_apart.yaml --config configs/train/linebench.yaml
+  linecls train --config MODEL.yaml --config RUN.yaml --ckpt_path runs/linebench/last.ckpt   # after a kill
+  linecls train --config MODEL.yaml --config RUN.yaml --data.limit 20 --trainer.max_epochs 1   # a trial
   linecls train --print_config     # every setting with its default
 
 All options are those of LightningCLI: any value of the configuration can be set as --section.key VALUE.
