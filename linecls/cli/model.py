@@ -80,11 +80,11 @@ def _table(values: dict[str, Any]) -> str:
     lines += ["", "Operating points"]
     for name, point in values["operating_points"].items():
         mark = " (default)" if name == values["default_operating_point"] else ""
-        numbers = "  ".join(f"{key} {value:g}" for key, value in point.items())
+        numbers = "  ".join(f"{key} {_cell(value)}" for key, value in point.items())
         lines.append(f"  {name + mark:<24}{numbers}")
     lines += ["", "Limits and form of the windows", *_tree(values["encoding"])]
-    if values["provenance"]:
-        lines += ["", "Provenance", *_tree(values["provenance"])]
+    if provenance := {key: value for key, value in values["provenance"].items() if key != "encoding"}:
+        lines += ["", "Provenance", *_tree(provenance)]
     return "\n".join(lines)
 
 
@@ -93,10 +93,14 @@ def _tree(values: dict[str, Any], indent: int = 2) -> list[str]:
     for key, value in values.items():
         if isinstance(value, dict):
             lines += [" " * indent + key, *_tree(value, indent + 2)]
-        else:
-            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        elif value is not None:
+            text = ", ".join(map(str, value)) if isinstance(value, list) else _cell(value)
             lines.append(f"{' ' * indent}{key:<{max(24 - indent + 2, len(key) + 2)}}{text}")
     return lines
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _megabytes(size: int | None) -> str:
