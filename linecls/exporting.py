@@ -55,7 +55,6 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     backbone = Backbone(
         options["backbone"],
         layers=options["layers"],
-        causal=options["causal"],
         config=options["backbone_config"],
     )
     encoding = EncodingConfig.from_dict(options["encoding"])

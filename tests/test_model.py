@@ -69,9 +69,8 @@ def pair_of(encoder: WindowEncoder, query: str, raw: str) -> Pair:
 
 def model_of(config: dict[str, Any], **options: Any) -> LineClassifier:
     torch.manual_seed(1)
-    causal = config["model_type"] == "llama"
     model = LineClassifier(
-        Backbone("tiny", config=config, causal=causal),
+        Backbone("tiny", config=config),
         ClassifierConfig(width=32, layers=2, heads=2, **options),
     ).eval()
     for parameter in model.head[-1].parameters():  # a trained head is not zero
@@ -172,7 +171,7 @@ def test_standardise_ignores_padding() -> None:
 
 
 def test_backbone_can_be_cut_frozen_and_ranked_by_depth() -> None:
-    backbone = Backbone("tiny", config=LLAMA, layers=2, freeze_layers=1, causal=True)
+    backbone = Backbone("tiny", config=LLAMA, layers=2, freeze_layers=1)
     assert backbone.layer_count == 2
     frozen = {name for name, p in backbone.named_parameters() if not p.requires_grad}
     assert any("embed_tokens" in name for name in frozen)

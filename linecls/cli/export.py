@@ -11,9 +11,9 @@ from linecls.errors import missing_extra
 _HELP = """Write a model directory (ONNX graph, tokenizer, metadata) from a checkpoint of `linecls train`.
 
 \b
-  linecls export runs/minilm/best.ckpt -o model/
-  linecls export runs/minilm/best.ckpt -o model/ --tune dev.jsonl.gz     # choose the operating points on labels
-  linecls export runs/minilm/best.ckpt -o model/ --variant fp32          # for a GPU, or to compare
+  linecls export runs/linebench/best.ckpt -o model/
+  linecls export runs/linebench/best.ckpt -o model/ --tune dev.jsonl.gz     # choose the operating points on labels
+  linecls export runs/linebench/best.ckpt -o model/ --variant fp32          # for a GPU, or to compare
   linecls prune "why does it fail" log.txt --model model/
 
 The fp32 graph is compared with torch on the records given by --tune (or a small example) and refused when a

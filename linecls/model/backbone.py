@@ -39,7 +39,7 @@ class Backbone(nn.Module):
     name: `package:…` (see `_PACKAGED`), a directory, or a hub id.
     layers: keep only the first so many transformer layers (None: all).
     freeze_layers: embeddings and the first so many layers get no gradient.
-    causal: whether the backbone reads left to right; the state at a line's end then stands for the line.
+    A causal backbone goes with `pooling: last`: the state at a line's end then stands for the line.
     """
 
     def __init__(
@@ -48,14 +48,12 @@ class Backbone(nn.Module):
         *,
         layers: int | None = None,
         freeze_layers: int = 0,
-        causal: bool = False,
-        pretrained: bool = True,
         config: dict[str, Any] | None = None,
         attention: str = "eager",
     ) -> None:
         super().__init__()
-        self.name, self.causal = name, causal
-        self.encoder = _load(name, pretrained, config, attention)
+        self.name = name
+        self.encoder = _load(name, config, attention)
         stack = _layer_stack(self.encoder)
         if layers is not None:
             if not 0 < layers <= len(stack):
@@ -95,7 +93,7 @@ class Backbone(nn.Module):
         return self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
 
-def _load(name: str, pretrained: bool, config: dict[str, Any] | None, attention: str) -> Any:
+def _load(name: str, config: dict[str, Any] | None, attention: str) -> Any:
     from transformers import AutoConfig, AutoModel
 
     if config is not None:  # a random backbone of a given architecture, for tests and size studies
@@ -109,8 +107,6 @@ def _load(name: str, pretrained: bool, config: dict[str, Any] | None, attention:
         source = str(path)
         if path.suffix == ".gguf":
             source, options = str(path.parent), {"gguf_file": path.name}
-    if not pretrained:
-        return AutoModel.from_config(AutoConfig.from_pretrained(source), attn_implementation=attention)
     try:
         model = AutoModel.from_pretrained(source, attn_implementation=attention, dtype=torch.float32, **options)
     except OSError as error:

@@ -52,7 +52,7 @@ class LossConfig:
 class LineModule(pl.LightningModule):
     """Trains a `LineClassifier`.
 
-    backbone, layers, freeze_layers, causal, attention: see `Backbone`.
+    backbone, layers, freeze_layers, attention: see `Backbone`.
     initial: a checkpoint of an earlier stage whose weights to start from.
     """
 
@@ -65,7 +65,6 @@ class LineModule(pl.LightningModule):
         loss: LossConfig,
         layers: int | None = None,
         freeze_layers: int = 0,
-        causal: bool = False,
         attention: str = "eager",
         backbone_config: dict[str, Any] | None = None,
         initial: str | None = None,
@@ -75,7 +74,6 @@ class LineModule(pl.LightningModule):
         self.options = {
             "backbone": backbone,
             "layers": layers,
-            "causal": causal,
             "backbone_config": backbone_config,
             "encoding": encoding.to_dict(),
             "classifier": classifier.to_dict(),
@@ -86,7 +84,6 @@ class LineModule(pl.LightningModule):
                 backbone,
                 layers=layers,
                 freeze_layers=freeze_layers,
-                causal=causal,
                 config=backbone_config,
                 attention=attention,
             ),
