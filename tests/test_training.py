@@ -127,7 +127,10 @@ def test_an_epoch_can_be_given_its_length(encoder: WindowEncoder, more: int) -> 
     free = planned(None)
     fitted = planned(len(free) + more)
     assert len(fitted) == len(free) + more
-    places = [sorted((i.group, i.start, i.stop) for b in batches for i in b.items) for batches in (free, fitted)]
+    places = [
+        sorted([(p.group, *p.lines.tolist()) for p in i.parts] for b in batches for i in b.items)
+        for batches in (free, fitted)
+    ]
     assert places[0] == places[1]
 
 
@@ -146,11 +149,13 @@ def test_crops_keep_gold_whole_or_drop_the_label(encoder: WindowEncoder) -> None
     kept_gold = dropped_gold = 0
     for batch in batches:
         for item in batch.items:
-            assert 0 <= item.start < item.stop <= 60
-            assert item.stop - item.start <= encoder.config.max_lines
-            originals = {label.query: label.gold for label in groups[item.group].labels}
+            (part,) = item.parts
+            assert part.lines.tolist() == list(range(part.lines[0], part.lines[-1] + 1))
+            assert 0 <= part.lines[0] <= part.lines[-1] < 60
+            assert len(item) <= encoder.config.max_lines
+            originals = {label.query: label.gold for label in groups[part.group].labels}
             for label in item.labels:
-                assert label.gold.tolist() == originals[label.query][item.start : item.stop].tolist()
+                assert label.gold.tolist() == originals[label.query][part.lines].tolist()
                 assert label.gold.sum() in (0, originals[label.query].sum())
                 kept_gold += bool(label.gold.any())
                 dropped_gold += bool(originals[label.query].any() and not label.gold.any())
@@ -165,11 +170,54 @@ def test_swapped_queries_are_negatives(encoder: WindowEncoder) -> None:
     extra = 0
     for batch in batches:
         for item in batch.items:
-            own = {id(label) for label in groups[item.group].labels}
+            own = {id(label) for label in groups[item.parts[0].group].labels}
             foreign = [label for label in item.labels if id(label) not in own]
             assert all(not label.gold.any() for label in foreign)
             extra += len(foreign)
     assert extra >= 8
+
+
+def test_cut_out_answers_make_negatives_and_leave_the_other_labels(encoder: WindowEncoder) -> None:
+    records = some_records(30, 30, 4)
+    augmentation = Augmentation(crop_probability=0, swap_probability=0, cut_probability=1)
+    groups, batches = plan(encoder, records, augmentation, 2)
+    cut = 0
+    for batch in batches:
+        for item in batch.items:
+            (part,) = item.parts
+            group = groups[part.group]
+            originals = {label.query: label.gold for label in group.labels}
+            gone = np.setdiff1d(np.arange(len(group.observation)), part.lines)
+            for label in item.labels:
+                assert len(label.gold) == len(item)
+                assert label.gold.tolist() == originals[label.query][part.lines].tolist()
+                whole = originals[label.query]
+                assert label.gold.sum() == whole.sum() or (np.flatnonzero(whole).tolist() == gone.tolist())
+                cut += bool(whole.any() and not label.gold.any())
+    assert cut >= 10
+
+
+def test_splices_hold_the_labels_of_both_observations(encoder: WindowEncoder) -> None:
+    records = some_records(30, 20, 4)
+    augmentation = Augmentation(crop_probability=0, swap_probability=0, splice_probability=1)
+    groups, batches = plan(encoder, records, augmentation, 2)
+    spliced = 0
+    for batch in batches:
+        for item in batch.items:
+            assert len(item) <= encoder.config.max_lines
+            lines = [groups[part.group].observation.lines[line] for part in item.parts for line in part.lines]
+            assert len(lines) == len(item)
+            spliced += len(item.parts) == 2
+            golds = {}
+            for part in item.parts:
+                for label in groups[part.group].labels:
+                    golds[label.query, len(golds)] = {
+                        groups[part.group].observation.lines[i] for i in np.flatnonzero(label.gold)
+                    }
+            for label in item.labels:
+                own = {lines[i] for i in np.flatnonzero(label.gold)}
+                assert any(query == label.query and own == gold for (query, _), gold in golds.items())
+    assert spliced >= 5
 
 
 def test_batch_rows_stand_for_their_labels(encoder: WindowEncoder) -> None:

@@ -12,6 +12,7 @@ from linecls.encoding import FEATURES, LENGTH_BUCKETS
 from linecls.model.backbone import Backbone
 from linecls.model.line_encoder import LineEncoder
 from linecls.model.pooling import SIMILARITIES, Similarity, pool_lines, standardise
+from linecls.model.span_scores import SpanScores, log_coverage
 
 _BM25 = FEATURES.index("bm25_neighbourhood")
 
@@ -25,6 +26,8 @@ class ClassifierConfig:
     residual: start the keep logit from the similarity of line and query, and learn what is added to it.
     line_features: read the free line features of `encoding.FEATURES`.
     length_embedding: read the length-aware embedding e(N) (SWE-Pruner Pro, arXiv 2607.18213).
+    span_scores: score whole spans (where one starts, goes on and ends), so that the lines of a block stand or fall
+        together; the keep logit of a line is then the log of how much the spans that cover it weigh.
     """
 
     width: int = 256
@@ -35,6 +38,7 @@ class ClassifierConfig:
     residual: bool = True
     line_features: bool = True
     length_embedding: bool = True
+    span_scores: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -61,6 +65,7 @@ class LineClassifier(nn.Module):
         self.line_encoder = LineEncoder(width, config.layers, config.heads, config.dropout)
         self.head = _head(width, width, config.dropout)
         self.answerable_head = _head(2 * width + 2, width, config.dropout)
+        self.span_head = SpanHead(width, config.dropout) if config.span_scores else None
         self.residual_scale = nn.Linear(len(SIMILARITIES), 1)
         with torch.no_grad():  # start at the prior: the sum of the standardised similarities
             self.residual_scale.weight.fill_(0.4)
@@ -83,6 +88,35 @@ class LineClassifier(nn.Module):
 
         Logits of padding lines are 0.
         """
+        keep, answerable, spans = self.scores(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            query_ids=query_ids,
+            query_mask=query_mask,
+            line_index=line_index,
+            line_length=line_length,
+            line_features=line_features,
+            line_mask=line_mask,
+            length_bucket=length_bucket,
+        )
+        if spans is not None:
+            keep = log_coverage(spans, line_mask).float().masked_fill(~line_mask, 0.0)
+        return keep, answerable
+
+    def scores(
+        self,
+        *,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        query_ids: Tensor,
+        query_mask: Tensor,
+        line_index: Tensor,
+        line_length: Tensor,
+        line_features: Tensor,
+        line_mask: Tensor,
+        length_bucket: Tensor,
+    ) -> tuple[Tensor, Tensor, SpanScores | None]:
+        """What the losses need: line logits [B, L], answerable logits [B] and, where they are on, span scores."""
         states = self.backbone(input_ids, attention_mask)
         query_states = self.backbone(query_ids, query_mask)
         lines = pool_lines(states, line_index, line_length, self.config.pooling)
@@ -100,7 +134,8 @@ class LineClassifier(nn.Module):
         keep = self.head(x).squeeze(-1).float()
         if self.config.residual:
             keep = keep + self.residual_scale(prior).squeeze(-1)
-        return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask)
+        spans = None if self.span_head is None else self.span_head(x, keep)
+        return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask), spans
 
     def _answerable(self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor) -> Tensor:
         live, query_live = line_mask.unsqueeze(-1), query_mask.unsqueeze(-1).to(query.dtype)
@@ -117,9 +152,24 @@ class LineClassifier(nn.Module):
         return self.answerable_head(seen).squeeze(-1).float()
 
 
-def _head(inputs: int, width: int, dropout: float) -> nn.Sequential:
-    """LayerNorm, two Linear-GELU-Dropout blocks, one output that starts at zero."""
-    last = nn.Linear(width, 1)
+class SpanHead(nn.Module):
+    """Scores of a span's start, inside and end at every line; at first only the line's own logit counts."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.head = _head(width, width, dropout, outputs=3)
+        self.logit_scale = nn.Parameter(torch.tensor(1.0))
+        self.logit_bias = nn.Parameter(torch.tensor(-1.5))
+
+    def forward(self, x: Tensor, keep: Tensor) -> SpanScores:
+        """x [B, L, width], line logits [B, L]."""
+        start, inside, end = self.head(x).float().unbind(dim=-1)
+        return SpanScores(start, inside + self.logit_scale * keep + self.logit_bias, end)
+
+
+def _head(inputs: int, width: int, dropout: float, outputs: int = 1) -> nn.Sequential:
+    """LayerNorm, two Linear-GELU-Dropout blocks, outputs that start at zero."""
+    last = nn.Linear(width, outputs)
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
     return nn.Sequential(

@@ -43,6 +43,8 @@ class Augmentation:
         a label whose gold lies wholly outside becomes a negative with probability crop_negative, else it is
         left out, as is one whose gold is cut.
     swap_probability: add the query of another observation of the same tool type as a negative.
+    cut_probability: take the gold lines of one label out: it becomes a negative that looks like a positive.
+    splice_probability: put part of another observation of the same tool type, with its labels, before or after.
     max_labels: at most so many labels of one observation in one batch, drawn anew each epoch.
     """
 
@@ -50,17 +52,29 @@ class Augmentation:
     crop_min_share: float = 0.35
     crop_negative: float = 0.15
     swap_probability: float = 0.3
+    cut_probability: float = 0.0
+    splice_probability: float = 0.0
     max_labels: int = 8
 
 
 @dataclass(frozen=True)
-class Item:
-    """Lines start to stop (0-based, half open) of a group, with the labels that hold there."""
+class Part:
+    """Some lines of a group: their 0-based numbers, rising."""
 
     group: int
-    start: int
-    stop: int
+    lines: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What stands for one observation: parts of groups, one after the other, and the labels that hold there."""
+
+    parts: list[Part]
     labels: list[Label]
+
+    def __len__(self) -> int:
+        """Number of lines."""
+        return sum(len(part.lines) for part in self.parts)
 
 
 @dataclass
@@ -110,15 +124,15 @@ def plan_epoch(
     def cost(item: Item) -> int:
         window = encoder.config.window_tokens
         room = window - encoder.config.context_tokens - 8
-        tokens = int(token_counts[item.group][item.start : item.stop].sum())
+        tokens = sum(int(token_counts[part.group][part.lines].sum()) for part in item.parts)
         passes = len(item.labels) if encoder.config.reading == "joint" else 1
         return window * (tokens // max(room - 16, 1) + 1) * passes
 
     if rng is not None:
         # Observations of similar length share a batch, so little of it is padding; the batches are shuffled.
-        items.sort(key=lambda item: (item.stop - item.start) * rng.uniform(0.7, 1.4))
+        items.sort(key=lambda item: len(item) * rng.uniform(0.7, 1.4))
     else:
-        items.sort(key=lambda item: item.stop - item.start)
+        items.sort(key=len)
     batches: list[tuple[list[Item], int]] = []
     current: list[Item] = []
     tokens = 0
@@ -146,25 +160,77 @@ def _items(
     for index, group in enumerate(groups):
         by_tool.setdefault(group.tool_type, []).append(index)
     for index, group in enumerate(groups):
-        total = len(group.observation)
         if augmentation is None or rng is None:
-            items.append(Item(index, 0, total, group.labels))
+            items.append(Item([Part(index, np.arange(len(group.observation)))], group.labels))
             continue
-        labels = list(group.labels)
-        rng.shuffle(labels)
-        start, stop = 0, total
-        if total > max_lines or (total > 40 and rng.random() < augmentation.crop_probability):
-            start, stop = _crop(labels, total, max_lines, augmentation, rng)
-            labels = _crop_labels(labels, start, stop, augmentation, rng)
-        labels = labels[: augmentation.max_labels]
-        if rng.random() < augmentation.swap_probability and len(by_tool[group.tool_type]) > 1:
-            other = groups[rng.choice(by_tool[group.tool_type])]
-            if other is not group:
-                nothing = np.zeros(stop - start, np.bool_)
-                labels.append(Label(rng.choice(other.labels).query, nothing))
+        item = _cropped(index, group, max_lines, augmentation, rng)
+        others = by_tool[group.tool_type]
+        if rng.random() < augmentation.splice_probability:
+            item = _splice(item, groups, others, max_lines, augmentation, rng)
+        if rng.random() < augmentation.cut_probability:
+            item = _cut_out(item, rng)
+        labels = item.labels[: augmentation.max_labels]
+        if rng.random() < augmentation.swap_probability and len(others) > 1:
+            other = rng.choice(others)
+            if all(part.group != other for part in item.parts):
+                labels.append(Label(rng.choice(groups[other].labels).query, np.zeros(len(item), np.bool_)))
         if labels:
-            items.append(Item(index, start, stop, labels))
+            items.append(Item(item.parts, labels))
     return items
+
+
+def _cropped(index: int, group: Group, max_lines: int, augmentation: Augmentation, rng: random.Random) -> Item:
+    labels = list(group.labels)
+    rng.shuffle(labels)
+    total = len(group.observation)
+    start, stop = 0, total
+    if total > max_lines or (total > 40 and rng.random() < augmentation.crop_probability):
+        start, stop = _crop(labels, total, max_lines, augmentation, rng)
+        labels = _crop_labels(labels, start, stop, augmentation, rng)
+    return Item([Part(index, np.arange(start, stop))], labels)
+
+
+def _splice(
+    item: Item,
+    groups: Sequence[Group],
+    others: Sequence[int],
+    max_lines: int,
+    augmentation: Augmentation,
+    rng: random.Random,
+) -> Item:
+    """The item and a part of another observation, in either order, with the labels of both."""
+    index = rng.choice(others)
+    if index == item.parts[0].group:
+        return item
+    guest = _cropped(index, groups[index], max_lines, augmentation, rng)
+    if len(item) + len(guest) > max_lines:
+        return item
+    first, second = (item, guest) if rng.random() < 0.5 else (guest, item)
+    nothing = [np.zeros(len(part), np.bool_) for part in (first, second)]
+    labels = [Label(label.query, np.concatenate((label.gold, nothing[1]))) for label in first.labels]
+    labels += [Label(label.query, np.concatenate((nothing[0], label.gold))) for label in second.labels]
+    rng.shuffle(labels)
+    return Item([*first.parts, *second.parts], labels)
+
+
+def _cut_out(item: Item, rng: random.Random) -> Item:
+    """The item without the gold lines of one of its labels; labels that share some of them are left out."""
+    answered = [label for label in item.labels if label.gold.any() and not label.gold.all()]
+    if not answered:
+        return item
+    chosen = rng.choice(answered)
+    stays = ~chosen.gold
+    parts, done = [], 0
+    for part in item.parts:
+        parts.append(Part(part.group, part.lines[stays[done : done + len(part.lines)]]))
+        done += len(part.lines)
+    labels = [Label(chosen.query, np.zeros(int(stays.sum()), np.bool_))]
+    labels += [
+        Label(label.query, label.gold[stays])
+        for label in item.labels
+        if label is not chosen and not (label.gold & chosen.gold).any()
+    ]
+    return Item(parts, labels)
 
 
 def _crop(
@@ -242,7 +308,7 @@ def build_batch(
     pairs: list[Pair] = []
     targets: list[Target] = []
     for item in micro.items:
-        lines = groups[item.group].observation.lines[item.start : item.stop]
+        lines = [groups[part.group].observation.lines[line] for part in item.parts for line in part.lines]
         for segment in encoder.segments(Observation(lines)):
             shared = encoder.windows(segment) if encoder.config.reading == "apart" else None
             for label in item.labels:

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from linecls.encoding import EncodingConfig, WindowEncoder
+from linecls.errors import LineclsError
 from linecls.model.backbone import Backbone, load_tokenizer
 from linecls.model.classifier import ClassifierConfig, LineClassifier
 from linecls.model.losses import balanced_focal, listwise
+from linecls.model.span_scores import span_loss
 from linecls.training.batches import Target
 from linecls.training.data import TrainBatch
 from linecls.tuning import Scored, best_f1_point, scored_recall
@@ -42,10 +44,11 @@ class OptimiserConfig:
 
 @dataclass(frozen=True)
 class LossConfig:
-    """Weights of the losses: balanced focal (1), listwise softmax, and BCE of the answerable logit."""
+    """Weights of the losses: balanced focal (1), listwise softmax, span likelihood, BCE of the answerable logit."""
 
     gamma: float = 2.0
     listwise: float = 0.25
+    span: float = 0.25
     answerable: float = 0.25
 
 
@@ -92,7 +95,10 @@ class LineModule(pl.LightningModule):
         )
         if initial is not None:
             state = torch.load(initial, map_location="cpu", weights_only=True)["state_dict"]
-            self.load_state_dict(state)
+            missing, unexpected = self.load_state_dict(state, strict=False)
+            new = [name for name in missing if not name.startswith("model.span_head.")]
+            if new or unexpected:
+                raise LineclsError(f"{initial} is of another model: {', '.join([*new, *unexpected][:3])} …")
         self._scored: list[Scored] = []
 
     def window_encoder(self) -> WindowEncoder:
@@ -106,19 +112,22 @@ class LineModule(pl.LightningModule):
 
     def losses(self, batch: TrainBatch) -> dict[str, Tensor]:
         """Sum over the pairs of a micro-batch of each loss."""
-        keep, answerable = self.model(**batch.inputs)
+        keep, answerable, spans = self.model.scores(**batch.inputs)
         mask, labels = batch.inputs["line_mask"], batch.labels
         gold = labels.amax(dim=1)
-        return {
+        losses = {
             "focal": balanced_focal(keep, labels, mask, self.loss_config.gamma).sum(),
             "listwise": listwise(keep, labels, mask).sum(),
             "answerable": F.binary_cross_entropy_with_logits(answerable, gold, reduction="sum"),
         }
+        if spans is not None:
+            losses["span"] = span_loss(spans, labels, mask).sum().float()
+        return losses
 
     def training_step(self, batch: TrainBatch, batch_idx: int) -> None:
         losses = self.losses(batch)
         weight = self.loss_config
-        total = losses["focal"] + weight.listwise * losses["listwise"] + weight.answerable * losses["answerable"]
+        total = losses["focal"] + sum(getattr(weight, name) * loss for name, loss in losses.items() if name != "focal")
         self.manual_backward(total / batch.micro.step_pairs)
         pairs = len(batch.labels)
         self.log("loss", total.detach() / pairs, prog_bar=True, batch_size=pairs)
