@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from linecls.training.batches import (
     line_token_counts,
     plan_epoch,
 )
+
+_AHEAD = 2  # batches made in advance
 
 
 @dataclass
@@ -85,10 +89,25 @@ class BatchLoader:
             if self.seed is not None:
                 self.epoch += 1
                 self._plan = self.plan(self.epoch)
-        for micro in self._plan[self.position :]:
-            inputs, labels, targets = build_batch(micro, self.groups, self.encoder)
-            self.position += 1
-            yield TrainBatch(to_tensors(inputs), torch.from_numpy(labels), targets, micro)
+        # The next batches are made while the network works on this one; the position counts those handed out.
+        ahead: deque[Future[TrainBatch]] = deque()
+        with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
+            try:
+                for micro in self._plan[self.position :]:
+                    ahead.append(worker.submit(self._build, micro))
+                    if len(ahead) > _AHEAD:
+                        self.position += 1
+                        yield ahead.popleft().result()
+                while ahead:
+                    self.position += 1
+                    yield ahead.popleft().result()
+            finally:
+                for future in ahead:
+                    future.cancel()
+
+    def _build(self, micro: MicroBatch) -> TrainBatch:
+        inputs, labels, targets = build_batch(micro, self.groups, self.encoder)
+        return TrainBatch(to_tensors(inputs), torch.from_numpy(labels), targets, micro)
 
     def state_dict(self) -> dict[str, int]:
         return {"epoch": self.epoch, "position": self.position}
