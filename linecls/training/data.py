@@ -17,7 +17,7 @@ from torch import Tensor
 from linecls.encoding import WindowEncoder
 from linecls.errors import LineclsError
 from linecls.model.pooling import to_tensors
-from linecls.records import Record, load_records
+from linecls.records import load_records
 from linecls.training.batches import (
     Augmentation,
     Group,
@@ -123,6 +123,8 @@ class LineDataModule(pl.LightningDataModule):
     The tokenizer and the form of the windows come from the module that is trained (`LineModule.window_encoder`).
 
     train, dev: record files (any form that `linecls.load_records` reads).
+    shares: for each training file the share of its observations that an epoch reads, drawn anew each time; all of
+        every file when it is not given.
     batch_tokens: tokens of a forward pass; step_tokens: tokens whose gradients one optimiser step gathers.
     limit: use only the first so many observations of each file (a smoke run).
     """
@@ -136,8 +138,12 @@ class LineDataModule(pl.LightningDataModule):
         step_tokens: int = 8192,
         seed: int = 0,
         limit: int | None = None,
+        shares: list[float] | None = None,
     ) -> None:
         super().__init__()
+        if shares is not None and (len(shares) != len(train) or not all(0 < share <= 1 for share in shares)):
+            raise LineclsError(f"data.shares must be one number over 0 and up to 1 for each of {len(train)} files")
+        self.shares = shares or [1.0] * len(train)
         self.train_files, self.dev_files = train, dev
         self.augmentation = augmentation
         self.batch_tokens, self.step_tokens = batch_tokens, step_tokens
@@ -147,16 +153,15 @@ class LineDataModule(pl.LightningDataModule):
 
     def setup(self, stage: str | None = None) -> None:
         if self.dev_loader is None:
-            self.dev_loader = self._loader(self.dev_files, None)
+            self.dev_loader = self._loader(self.dev_files, [1.0] * len(self.dev_files), None)
         if stage == "fit" and self.train_loader is None:
-            self.train_loader = self._loader(self.train_files, self.augmentation)
+            self.train_loader = self._loader(self.train_files, self.shares, self.augmentation)
 
-    def _loader(self, files: Sequence[str], augmentation: Augmentation | None) -> BatchLoader:
+    def _loader(self, files: Sequence[str], shares: Sequence[float], augmentation: Augmentation | None) -> BatchLoader:
         module: Any = self.trainer.lightning_module  # type: ignore[union-attr]
-        records: list[Record] = []
-        for file in files:
-            records.extend(load_records(Path(file)))
-        groups = group_records(records)[: self.limit]
+        groups: list[Group] = []
+        for file, share in zip(files, shares, strict=True):
+            groups.extend(group_records(load_records(Path(file)), share)[: self.limit])
         if not groups:
             raise LineclsError(f"no records to read in {', '.join(files) or 'an empty list of files'}")
         return BatchLoader(
