@@ -109,7 +109,7 @@ def test_odd_inputs_and_queries(prune, raw, query):
 def broken_model(tiny_model_dir, folder, how):
     model = shutil.copytree(tiny_model_dir, folder / "model")
     if how == "corrupt":
-        (model / "model.onnx").write_bytes(b"\x00" * 100)
+        (model / "encoder-int8.onnx").write_bytes(b"\x00" * 100)
     elif how == "missing":
         (model / "tokenizer.json").unlink()
     else:
@@ -118,7 +118,7 @@ def broken_model(tiny_model_dir, folder, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "says"), [("corrupt", "model.onnx"), ("missing", "tokenizer.json"), ("schema", "linecls.json")]
+    ("how", "says"), [("corrupt", "encoder-int8.onnx"), ("missing", "tokenizer.json"), ("schema", "linecls.json")]
 )
 def test_the_input_goes_through_when_the_model_is_broken(prune, tiny_model_dir, tmp_path, how, says):
     model = broken_model(tiny_model_dir, tmp_path, how)

@@ -79,9 +79,9 @@ def exported(
 )
 def test_torch_and_onnx_agree(exported: tuple[exporting.Checkpoint, Path], query: str, lines: list[str]) -> None:
     checkpoint, directory = exported
-    graph = Artifact.load(directory).graph("fp32")
-    batches = exporting.example_batches(checkpoint.encoder, [(query, "\n".join(lines))])
-    assert exporting.parity(checkpoint.model, graph, batches) <= exporting.PARITY
+    network = Pruner.from_pretrained(directory, device="cpu", variant="fp32").network
+    pairs = exporting.example_pairs(checkpoint.encoder, [(query, "\n".join(lines))])
+    assert exporting.parity(checkpoint.model, network, pairs) <= exporting.PARITY
 
 
 def test_exported_model_prunes_and_states_where_it_comes_from(
@@ -89,7 +89,13 @@ def test_exported_model_prunes_and_states_where_it_comes_from(
 ) -> None:
     _, directory = exported
     artifact = Artifact.load(directory)
-    assert artifact.files == {"int8": "model.onnx", "fp32": "model-fp32.onnx"}
+    assert artifact.files == {
+        "int8": {"encoder": "encoder-int8.onnx", "scorer": "scorer.onnx"},
+        "fp32": {"encoder": "encoder-fp32.onnx", "scorer": "scorer.onnx"},
+    }
+    assert artifact.providers == {"cpu": "int8", "cuda": "fp32"}
+    fused = artifact.provenance["fused_operators"]
+    assert (fused["MultiHeadAttention"], fused["SkipLayerNormalization"], fused["BiasGelu"]) == (2, 4, 2)
     assert artifact.provenance["classifier"]["width"] == 32
     assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
     observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
@@ -100,12 +106,13 @@ def test_exported_model_prunes_and_states_where_it_comes_from(
 
 def test_parity_sees_a_difference(exported: tuple[exporting.Checkpoint, Path]) -> None:
     checkpoint, directory = exported
-    batches = list(exporting.example_batches(checkpoint.encoder, [("login", "login failed\nb\nc\n")]))
+    pairs = list(exporting.example_pairs(checkpoint.encoder, [("login", "login failed\nb\nc\n")]))
+    network = Pruner.from_pretrained(directory, device="cpu", variant="fp32").network
     weight = checkpoint.model.residual_scale.bias
     with torch.no_grad():
         weight += 0.01
     try:
-        worst = exporting.parity(checkpoint.model, Artifact.load(directory).graph("fp32"), batches)
+        worst = exporting.parity(checkpoint.model, network, pairs)
     finally:
         with torch.no_grad():
             weight -= 0.01
