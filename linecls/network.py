@@ -19,7 +19,7 @@ from linecls.encoding import FloatArray, IntArray, Pair, Windows, collate, lengt
 from linecls.packing import WIDTH_STEP, pack
 from linecls.session import BoundCall, Session
 
-ENCODER_INPUTS = ("input_ids", "attention_mask")  # int64 [W, T]
+ENCODER_INPUTS: tuple[str, ...] = ("input_ids", "attention_mask")  # int64 [W, T]
 ENCODER_OUTPUTS = ("states",)  # float32 [W, T, H]
 SCORER_INPUTS = (
     "token_states",  # float32 [N, H]  tokens of all lines, one line after another

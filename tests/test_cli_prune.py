@@ -399,3 +399,21 @@ def test_a_lone_surrogate_in_text_still_makes_json():
     values = rendering.as_dict(Observation.of("a\ud800"), [Span(1, 1)], 0.5)
     assert json.dumps(values, ensure_ascii=False).encode("utf-8")
     assert base64.b64decode(values["text_base64"]).decode("utf-8", "surrogatepass") == "a\ud800"
+
+
+def test_progress_is_one_line_that_goes_away(monkeypatch, capsys):
+    from linecls.cli.prune import _Progress
+
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress = _Progress()
+    progress.show(100, 2000)
+    assert capsys.readouterr().err == ""
+    clock[0] = 3.0
+    progress.show(1000, 2000)
+    progress.show(1500, 2000)  # too soon after the one before
+    assert capsys.readouterr().err == "\rlinecls: 1,000 of 2,000 lines read, 50%"
+    progress.clear()
+    cleared = capsys.readouterr().err
+    assert cleared.strip() == ""
+    assert cleared.endswith("\r")
