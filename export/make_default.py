@@ -22,7 +22,7 @@ import click
 import numpy as np
 
 from linecls import exporting
-from linecls.artifact import Artifact, embedded, file_sha256
+from linecls.artifact import ENCODER, Artifact, embedded, file_sha256
 from linecls.observation import Observation
 from linecls.pruner import Pruner
 from linecls.records import Record, load_records
@@ -76,47 +76,51 @@ def make(
     rows: list[VariantResult] = []
     reference: list[Scored] | None = None
     with tempfile.TemporaryDirectory() as scratch:
+        check_on = [(record.query, record.tool_output) for record in sample[:12]]
+        graphs = exporting.export_graphs(loaded, Path(scratch), check_on)
         for variant in VARIANTS:
-            artifact = export_variant(loaded, Path(scratch) / variant.replace(" ", "-"), variant, sample[:12])
+            artifact = export_variant(loaded, graphs, Path(scratch) / variant.replace(" ", "-"), variant)
             scored, seconds = score(artifact, sample, variant)
             reference = reference or scored
             rows.append(compare(variant, artifact, scored, reference, seconds / count_tokens(loaded, sample)))
             click.echo(f"{rows[-1]}", err=True)
-    best = max((row for row in rows if row.variant != "fp32"), key=lambda row: row.f1)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "quantisation.md").write_text(quantisation_report(rows, dev, len(sample), len(records)))
-    (RESULTS / "quantisation.json").write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+        best = max((row for row in rows if row.variant != "fp32"), key=lambda row: row.f1)
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "quantisation.md").write_text(quantisation_report(rows, dev, len(sample), len(records)))
+        (RESULTS / "quantisation.json").write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
-    artifact = exporting.export(
-        loaded,
-        output,
-        variants=["int8"],
-        per_channel=bool(VARIANTS[best.variant]),
-        name=name,
-        version=model_version,
-        check_on=[(record.query, record.tool_output) for record in sample[:12]],
-        provenance={
-            "training_data": training_data,
-            "tuned_on": {"file": dev.name, "records": len(records), "sha256": file_sha256(dev)},
-            "quantisation": asdict(best),
-            "quantisation_fp32": asdict(rows[0]),
-            "licence": "Apache-2.0; the weights start from all-MiniLM-L6-v2 (Apache-2.0)",
-        },
-    )
+        artifact = exporting.export(
+            loaded,
+            output,
+            graphs=graphs,
+            variants=["int8"],
+            per_channel=bool(VARIANTS[best.variant]),
+            name=name,
+            version=model_version,
+            provenance={
+                "training_data": training_data,
+                "tuned_on": {"file": dev.name, "records": len(records), "sha256": file_sha256(dev)},
+                "quantisation": asdict(best),
+                "quantisation_fp32": asdict(rows[0]),
+                "licence": "Apache-2.0; the weights start from all-MiniLM-L6-v2 (Apache-2.0)",
+            },
+        )
     scored, _ = score(artifact, records, "dev")
     point, f1 = best_f1_point(scored)
     artifact.with_operating_points(standard_points(scored, point), "f1")
     click.echo(f"wrote {output}; F1 {f1:.4f} on {dev.name} at {point}", err=True)
 
 
-def export_variant(checkpoint: exporting.Checkpoint, directory: Path, variant: str, check_on: list[Record]) -> Artifact:
+def export_variant(
+    checkpoint: exporting.Checkpoint, graphs: exporting.Graphs, directory: Path, variant: str
+) -> Artifact:
     per_channel = VARIANTS[variant]
     return exporting.export(
         checkpoint,
         directory,
+        graphs=graphs,
         variants=["fp32" if per_channel is None else "int8"],
         per_channel=bool(per_channel),
-        check_on=[(record.query, record.tool_output) for record in check_on],
     )
 
 
@@ -135,7 +139,7 @@ def compare(
     gaps = [np.abs(s.keep_logits - r.keep_logits).mean() for s, r in zip(scored, reference, strict=True)]
     return VariantResult(
         variant,
-        round(artifact.graph().stat().st_size / 1e6, 1),
+        round(sum(path.stat().st_size for path in artifact.graphs().values()) / 1e6, 1),
         best_f1_point(scored)[1],
         scored_recall(scored, 0.9),
         float(np.mean(gaps)),
@@ -166,8 +170,7 @@ def quantisation_report(rows: list[VariantResult], dev: Path, compared: int, tot
     return (
         f"# Quantisation of the embedded model\n\n{head}{body}\n"
         "F1: Squeez line F1, each variant at its own best operating point. Dynamic int8 by ONNX Runtime. The time is\n"
-        "that of the whole way, tokenising included; fp32 encodes an observation once for consecutive queries on it,\n"
-        "int8 once per query.\n\n"
+        "that of the whole way, tokenising included, over the tokens of all distinct observations.\n\n"
         f"Data: {compared} of the {total} records of {dev.name} (seed 0; sha256 {file_sha256(dev)[:16]}).\n"
         f"Machine: {machine()}. Command: `python export/make_default.py make CHECKPOINT --dev {dev.name} …`\n"
     )
@@ -191,7 +194,8 @@ def card(report: Path, model: Path) -> None:
     system = values["systems"].get("linecls")
     if system is None:
         raise click.ClickException(f"{report} holds no figures of the system linecls")
-    if artifact.sha256[artifact.graph().name] not in system["description"]["sha256"].values():
+    encoder = artifact.graphs()[ENCODER].name
+    if artifact.sha256[encoder] not in system["description"]["sha256"].values():
         raise click.ClickException(f"{report} is about another model than {model}; run linecls eval again")
     figures = {key: system["overall"][key] for key in CARD_METRICS}
     source = {**values["about"]["files"][0], "records": system["records"]}

@@ -1,9 +1,13 @@
 """A model directory: the network, its tokenizer, and `linecls.json`, which says what they are.
 
-model.onnx       the network (`files` in linecls.json may name further variants, e.g. fp32 beside int8)
+encoder-*.onnx   token windows -> token states, one file per variant (int8, fp16, fp32)
+scorer.onnx      states and query -> logits; the variants may share it
 tokenizer.json   for the `tokenizers` package
 linecls.json     schema version, name, encoding limits, operating points, provenance, sha256 of each file
 README.md        the model card (optional)
+
+`files` in linecls.json names the graphs of each variant, `providers` the variant for each kind of device. Schema
+version 1, which is still read, had one graph per variant, `model.onnx` for the default.
 """
 
 from __future__ import annotations
@@ -21,10 +25,10 @@ from linecls.decoding import OperatingPoint
 from linecls.encoding import EncodingConfig
 from linecls.errors import ArtifactError, LineclsError, missing_extra
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 METADATA = "linecls.json"
 TOKENIZER = "tokenizer.json"
-GRAPH = "model.onnx"
+ENCODER, SCORER, WHOLE = "encoder", "scorer", "whole"  # roles of a graph; whole: the one of schema version 1
 CARD = "README.md"
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -36,7 +40,10 @@ class Artifact:
     """What `linecls.json` says of a model directory.
 
     encoding: the limits and form of the windows that the network was trained with.
-    files: variant (by precision: int8, fp16, fp32) -> file name of its graph.
+    files: variant (by precision: int8, fp16, fp32) -> role (`encoder`, `scorer`; `whole`) -> file name. The first
+        variant is the default.
+    providers: kind of device (`cpu`, `cuda`) -> the variant made for it.
+    pooling: how the states of a line's tokens become its state: mean, first or last.
     sha256: file name -> hex digest, for each graph, the tokenizer and the model card.
     operating_points: name -> decoding parameters; `default_operating_point` is one of the names.
     provenance: how the model came to be; free form.
@@ -46,7 +53,9 @@ class Artifact:
     name: str
     version: str
     encoding: EncodingConfig
-    files: dict[str, str]
+    files: dict[str, dict[str, str]]
+    providers: dict[str, str]
+    pooling: str
     sha256: dict[str, str]
     operating_points: dict[str, OperatingPoint]
     default_operating_point: str
@@ -78,7 +87,7 @@ class Artifact:
         if not isinstance(values, dict):
             raise ArtifactError(f"{metadata} is not a JSON object; fetch the model again")
         version = values.get("schema_version")
-        if version != SCHEMA_VERSION:
+        if version not in (1, SCHEMA_VERSION):
             raise ArtifactError(
                 f"{metadata} has schema version {version!r}, this linecls reads {SCHEMA_VERSION};"
                 " upgrade linecls or export the model again"
@@ -89,7 +98,9 @@ class Artifact:
                 name=str(values["name"]),
                 version=str(values["version"]),
                 encoding=EncodingConfig.from_dict(values["encoding"]),
-                files=dict(values["files"]),
+                files=_files_1(values["files"]) if version == 1 else {v: dict(f) for v, f in values["files"].items()},
+                providers=dict(values.get("providers", {})),
+                pooling=str(values.get("pooling", "mean")),
                 sha256=dict(values["sha256"]),
                 operating_points={n: OperatingPoint(**p) for n, p in values["operating_points"].items()},
                 default_operating_point=values["default_operating_point"],
@@ -102,14 +113,22 @@ class Artifact:
         return artifact
 
     def _check_names(self, metadata: Path) -> None:
-        for name in (*self.files.values(), *self.sha256):
+        graphs = [name for files in self.files.values() for name in files.values()]
+        for name in (*graphs, *self.sha256):
             if not isinstance(name, str) or name in ("", ".", "..") or Path(name).name != name:
                 raise ArtifactError(f"{metadata} names a file outside the model directory: {name!r}")
-        for name in (TOKENIZER, *self.files.values()):
+        for name in (TOKENIZER, *graphs):
             if name not in self.sha256:
                 raise ArtifactError(f"{metadata} has no sha256 of {name}; export the model again")
-        if GRAPH not in self.files.values():
-            raise ArtifactError(f"{metadata} names no variant with the file {GRAPH}; export the model again")
+        if not self.files:
+            raise ArtifactError(f"{metadata} names no variant; export the model again")
+        for variant, files in self.files.items():
+            if set(files) not in ({ENCODER, SCORER}, {WHOLE}):
+                raise ArtifactError(f"{metadata} does not name the graphs of {variant}; export the model again")
+        if unknown := set(self.providers.values()) - set(self.files):
+            raise ArtifactError(f"{metadata} has no variant {sorted(unknown)[0]!r}; export the model again")
+        if self.pooling not in ("mean", "first", "last"):
+            raise ArtifactError(f"{metadata} has the unknown pooling {self.pooling!r}; upgrade linecls")
         if self.default_operating_point not in self.operating_points:
             raise ArtifactError(
                 f"{metadata} has no operating point {self.default_operating_point!r}, its default;"
@@ -133,15 +152,26 @@ class Artifact:
 
     @property
     def default_variant(self) -> str:
-        """The variant whose graph is `model.onnx`."""
-        return next(variant for variant, name in self.files.items() if name == GRAPH)
+        """The first variant."""
+        return next(iter(self.files))
 
-    def graph(self, variant: str | None = None) -> Path:
-        """Path of a variant's graph (None: the default). Raises ArtifactError for an unknown variant."""
+    def variant_for(self, kind: str) -> str | None:
+        """The variant for a kind of device (`cpu`, `cuda`); None where the model has none for it.
+
+        A GPU wants floating point: without a word in `providers` it takes fp16, else fp32.
+        """
+        if kind in self.providers:
+            return self.providers[kind]
+        if kind == "cpu":
+            return self.default_variant
+        return next((variant for variant in ("fp16", "fp32") if variant in self.files), None)
+
+    def graphs(self, variant: str | None = None) -> dict[str, Path]:
+        """Role -> path of a variant's graphs (None: the default). Raises ArtifactError for an unknown variant."""
         variant = variant or self.default_variant
         if variant not in self.files:
             raise ArtifactError(f"the model has no variant {variant!r}; it has: {', '.join(self.files)}")
-        return self.directory / self.files[variant]
+        return {role: self.directory / name for role, name in self.files[variant].items()}
 
     def with_operating_points(self, points: Mapping[str, OperatingPoint], default: str) -> Artifact:
         """Replace the operating points in `linecls.json`, atomically; returns the artifact as it then is."""
@@ -198,7 +228,9 @@ def write_artifact(
     name: str,
     version: str,
     encoding: EncodingConfig,
-    graphs: Mapping[str, str | Path],
+    graphs: Mapping[str, Mapping[str, str | Path]],
+    providers: Mapping[str, str] | None = None,
+    pooling: str = "mean",
     tokenizer: str | Path,
     operating_points: Mapping[str, OperatingPoint] | None = None,
     default_operating_point: str = "default",
@@ -207,7 +239,8 @@ def write_artifact(
 ) -> Artifact:
     """Write a model directory as a whole or not at all, and return it, loaded and checked.
 
-    graphs: variant -> ONNX file to copy; the first becomes `model.onnx`, the others `model-<variant>.onnx`.
+    graphs: variant -> role -> ONNX file to copy. Variants that name the same file share its copy.
+    providers, pooling: as in `Artifact`.
     tokenizer: the `tokenizer.json` to copy.
     card: text of the model card.
     An artifact that stands there is replaced; a directory that holds anything else is refused.
@@ -226,10 +259,10 @@ def write_artifact(
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         fresh = Path(scratch) / "new"
         fresh.mkdir()
-        files: dict[str, str] = {}
-        for index, (variant, source) in enumerate(graphs.items()):
-            files[variant] = f"model-{variant}.onnx" if index else GRAPH
-            shutil.copyfile(source, fresh / files[variant])
+        files = _file_names(graphs)
+        for variant, roles in graphs.items():
+            for role, source in roles.items():
+                shutil.copyfile(source, fresh / files[variant][role])
         shutil.copyfile(tokenizer, fresh / TOKENIZER)
         if card is not None:
             (fresh / CARD).write_text(card, encoding="utf-8")
@@ -239,6 +272,8 @@ def write_artifact(
             "version": version,
             "encoding": encoding.to_dict(),
             "files": files,
+            "providers": dict(providers or {}),
+            "pooling": pooling,
             "sha256": {path.name: file_sha256(path) for path in sorted(fresh.iterdir())},
             "operating_points": {n: asdict(point) for n, point in points.items()},
             "default_operating_point": default_operating_point,
@@ -250,6 +285,25 @@ def write_artifact(
             os.replace(target, Path(scratch) / "old")
         os.replace(fresh, target)
     return Artifact.load(target)
+
+
+def _file_names(graphs: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dict[str, str]]:
+    """Variant -> role -> file name: `<role>.onnx` where all variants share the file, else `<role>-<variant>.onnx`."""
+    sources: dict[str, set[str]] = {}
+    for roles in graphs.values():
+        for role, source in roles.items():
+            sources.setdefault(role, set()).add(str(source))
+    shared = {role for role, paths in sources.items() if len(paths) == 1 and role == SCORER}
+    return {
+        variant: {role: f"{role}.onnx" if role in shared else f"{role}-{variant}.onnx" for role in roles}
+        for variant, roles in graphs.items()
+    }
+
+
+def _files_1(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """`files` of schema version 1 as ours: there the default variant was the one with the file `model.onnx`."""
+    order = sorted(files, key=lambda variant: files[variant] != "model.onnx")
+    return {variant: {WHOLE: files[variant]} for variant in order}
 
 
 def _write_metadata(path: Path, values: dict[str, Any]) -> None:
@@ -270,7 +324,7 @@ def _refuse_foreign(target: Path) -> None:
         try:
             own = {METADATA, CARD, TOKENIZER, *json.loads((target / METADATA).read_bytes())["sha256"]}
         except (OSError, ValueError, KeyError, TypeError):
-            own = {METADATA, CARD, TOKENIZER, GRAPH}
+            own = {METADATA, CARD, TOKENIZER, "encoder-int8.onnx", f"{SCORER}.onnx"}
     if foreign := sorted(present - own):
         raise ArtifactError(f"{target} holds files that are no part of a model ({foreign[0]}); name another")
 

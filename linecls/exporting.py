@@ -1,4 +1,4 @@
-"""From a torch checkpoint to a model directory: ONNX graph, int8 quantisation, parity, operating points.
+"""From a torch checkpoint to a model directory: ONNX graphs, fusion, int8 and fp16, parity, operating points.
 
 Needs the extras `train` and `export`.
 """
@@ -14,18 +14,29 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 
-from linecls.artifact import Artifact, write_artifact
+from linecls.artifact import ENCODER, SCORER, Artifact, write_artifact
 from linecls.decoding import OperatingPoint
-from linecls.encoding import INPUT_NAMES, Batch, EncodingConfig, Pair, WindowEncoder, collate
+from linecls.encoding import FEATURES, EncodingConfig, Pair, WindowEncoder, collate
 from linecls.errors import ArtifactError, LineclsError
+from linecls.fusing import fuse_encoder
 from linecls.model.backbone import Backbone, load_tokenizer
-from linecls.model.classifier import ClassifierConfig, LineClassifier
+from linecls.model.classifier import ClassifierConfig, LineClassifier, final_logits
 from linecls.model.pooling import to_tensors
+from linecls.network import (
+    ENCODER_INPUTS,
+    ENCODER_OUTPUTS,
+    SCORER_INPUTS,
+    SCORER_OUTPUTS,
+    Network,
+    SplitNetwork,
+)
 from linecls.observation import Observation
-from linecls.session import OUTPUT_NAMES, Session
+from linecls.session import Session
 
 OPSET = 18
+VARIANTS = ("int8", "fp16", "fp32")
 PARITY = 1e-4  # largest allowed difference of a logit between torch and the fp32 graph
 
 
@@ -64,35 +75,108 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     return Checkpoint(model.eval(), encoding, load_tokenizer(options["backbone"]), options)
 
 
-def example_batches(encoder: WindowEncoder, pairs: Iterable[tuple[str, str]]) -> Iterator[Batch]:
-    """One batch per (query, observation): the windows as the runtime makes them."""
+def example_pairs(encoder: WindowEncoder, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+    """Each (query, observation), segment by segment, in the windows that the runtime makes."""
     for text, raw in pairs:
         query = encoder.query(text)
         for segment in encoder.segments(Observation.of(raw)):
-            if not len(segment.ids):
-                continue
-            windows = encoder.windows(segment, query)
-            yield collate([Pair(query, segment, windows, encoder.features(segment, query))])
+            if len(segment.ids):
+                yield Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query))
 
 
-def export_graph(model: LineClassifier, encoder: WindowEncoder, path: Path) -> None:
-    """Write the fp32 ONNX graph of `model`, all dimensions dynamic, weights inside the file."""
-    queries = ("why does the build fail", "error")
-    pairs: list[Pair] = []
-    for text, repeats in zip(queries, (40, 9), strict=True):
-        query = encoder.query(text)
-        raw = "cc -c main.c\nmain.c:4:2: error: expected ';' before '}' token\n\nmake: *** [all] Error 1\n" * repeats
-        for segment in encoder.segments(Observation.of(raw)):
-            pairs.append(Pair(query, segment, encoder.windows(segment, query), encoder.features(segment, query)))
-    tensors = to_tensors(collate(pairs[:2]))
+class _EncoderGraph(torch.nn.Module):
+    def __init__(self, model: LineClassifier) -> None:
+        super().__init__()
+        self.backbone = model.backbone
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        return self.backbone(input_ids, attention_mask).float()
+
+
+class _ScorerGraph(torch.nn.Module):
+    """One query on one segment, nothing padded; inputs as `network.SCORER_INPUTS`."""
+
+    def __init__(self, model: LineClassifier) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self,
+        token_states: Tensor,
+        line_states: Tensor,
+        query_states: Tensor,
+        line_start: Tensor,
+        line_length: Tensor,
+        line_features: Tensor,
+        length_bucket: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        lines = torch.ones_like(line_start).bool().unsqueeze(0)
+        keep, answerable, spans = self.model.scores_of_states(
+            tokens=token_states,
+            lines=line_states.unsqueeze(0),
+            query_states=query_states.unsqueeze(0),
+            query_mask=torch.ones_like(query_states[:, 0]).long().unsqueeze(0),
+            line_index=line_start.unsqueeze(0),
+            line_length=line_length.unsqueeze(0),
+            line_features=line_features.unsqueeze(0),
+            line_mask=lines,
+            length_bucket=length_bucket,
+        )
+        return final_logits(keep, spans, lines).squeeze(0), answerable
+
+
+def export_encoder(model: LineClassifier, path: Path) -> None:
+    """Write the fp32 graph of the token encoder: `network.ENCODER_INPUTS` -> states [W, T, H], W and T dynamic."""
+    ids = torch.arange(3 * 40).reshape(3, 40) % 7
+    mask = torch.ones_like(ids)
+    mask[1, 30:] = 0
+    rows, width = torch.export.Dim.DYNAMIC, torch.export.Dim.DYNAMIC
+    _export(
+        _EncoderGraph(model),
+        dict(zip(ENCODER_INPUTS, (ids, mask), strict=True)),
+        ENCODER_OUTPUTS,
+        {name: {0: rows, 1: width} for name in ENCODER_INPUTS},
+        path,
+    )
+
+
+def export_scorer(model: LineClassifier, path: Path) -> None:
+    """Write the fp32 graph of all that follows the encoder, for one query and one segment (`network.SCORER_INPUTS`)."""
+    length = torch.tensor([5, 0, 3, 9, 1] * 4)
+    hidden = model.backbone.width
+    tensors = (
+        torch.randn(int(length.sum()), hidden),
+        torch.randn(len(length), hidden),
+        torch.randn(7, hidden),
+        length.cumsum(0) - length,
+        length,
+        torch.randn(len(length), len(FEATURES)),
+        torch.tensor([8]),
+    )
     dynamic = torch.export.Dim.DYNAMIC
+    _export(
+        _ScorerGraph(model),
+        dict(zip(SCORER_INPUTS, tensors, strict=True)),
+        SCORER_OUTPUTS,
+        {name: ({} if name == "length_bucket" else {0: dynamic}) for name in SCORER_INPUTS},
+        path,
+    )
+
+
+def _export(
+    module: torch.nn.Module,
+    inputs: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    dynamic: Mapping[str, Any],
+    path: Path,
+) -> None:
     torch.onnx.export(
-        model.eval(),
-        tuple(tensors[name] for name in INPUT_NAMES),
+        module.eval(),
+        tuple(inputs.values()),
         str(path),
-        input_names=list(INPUT_NAMES),
-        output_names=list(OUTPUT_NAMES),
-        dynamic_shapes={name: dict.fromkeys(range(min(tensors[name].ndim, 2)), dynamic) for name in INPUT_NAMES},
+        input_names=list(inputs),
+        output_names=list(outputs),
+        dynamic_shapes=dict(dynamic),
         opset_version=OPSET,
         dynamo=True,
         external_data=False,
@@ -106,30 +190,68 @@ def quantise(source: Path, target: Path, *, per_channel: bool) -> None:
     per_channel: one scale per output column instead of one per matrix.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    with tempfile.TemporaryDirectory() as folder:
-        prepared = Path(folder) / "prepared.onnx"
-        quant_pre_process(source, prepared, skip_symbolic_shape=True)
-        quantize_dynamic(prepared, target, per_channel=per_channel, weight_type=QuantType.QInt8)
+    quantize_dynamic(
+        source,
+        target,
+        per_channel=per_channel,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul", "Gather"],
+    )
 
 
-def parity(model: LineClassifier, graph: Path, batches: Iterable[Batch]) -> float:
-    """Largest absolute difference of any keep or answerable logit between torch and a graph."""
-    session = Session(graph, device="cpu")
+def parity(model: LineClassifier, network: Network, pairs: Iterable[Pair]) -> float:
+    """Largest absolute difference of any keep or answerable logit between torch and a network."""
     worst = 0.0
-    for batch in batches:
+    for pair in pairs:
         with torch.inference_mode():
-            expected = model(**to_tensors(batch))
-        for ours, theirs in zip(session.run(batch), expected, strict=True):
-            worst = max(worst, float(np.abs(ours - theirs.numpy()).max(initial=0.0)))
+            keep, answerable = model(**to_tensors(collate([pair])))
+        ((ours, ours_answerable),) = network.logits([pair])
+        worst = max(worst, float(np.abs(ours - keep[0].numpy()).max(initial=0.0)))
+        worst = max(worst, abs(ours_answerable - float(answerable[0])))
     return worst
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """What torch wrote, and what every variant is made from.
+
+    plain, fp32: the encoder, before and after fusion; scorer; all in fp32.
+    fused: how many fused operators the encoder has, by name; difference: the largest of a logit from torch's.
+    """
+
+    plain: Path
+    fp32: Path
+    scorer: Path
+    fused: dict[str, int]
+    difference: float
+
+
+def export_graphs(checkpoint: Checkpoint, folder: Path, check_on: Sequence[tuple[str, str]]) -> Graphs:
+    """Write the fp32 graphs into `folder` and compare them with torch on pairs (query, observation).
+
+    Raises ArtifactError when a logit differs by more than `PARITY`.
+    """
+    plain, fp32, scorer = (folder / f"{name}.onnx" for name in ("plain", "fp32", "scorer"))
+    export_encoder(checkpoint.model, plain)
+    export_scorer(checkpoint.model, scorer)
+    fused = fuse_encoder(plain, fp32)
+    network = SplitNetwork(
+        Session(fp32, ENCODER_OUTPUTS, device="cpu"),
+        Session(scorer, SCORER_OUTPUTS, device="cpu"),
+        checkpoint.model.config.pooling,
+    )
+    difference = parity(checkpoint.model, network, example_pairs(checkpoint.encoder, check_on))
+    if difference > PARITY:
+        raise ArtifactError(f"torch and the ONNX graph differ by {difference:.2e}, more than {PARITY:.0e}")
+    return Graphs(plain, fp32, scorer, fused, difference)
 
 
 def export(
     checkpoint: Checkpoint,
     directory: str | Path,
     *,
+    graphs: Graphs | None = None,
     variants: Sequence[str] = ("int8", "fp32"),
     per_channel: bool = True,
     name: str = "linecls",
@@ -142,37 +264,42 @@ def export(
 ) -> Artifact:
     """Write a model directory from a checkpoint.
 
-    variants: `fp32`, `int8`; the first is `model.onnx`.
-    check_on: pairs (query, observation) on which torch and the fp32 graph must agree to `PARITY`.
-    Raises ArtifactError when they do not.
+    graphs: what `export_graphs` wrote of this checkpoint (None: do that now), so that several directories need it
+        once.
+    variants: `int8` (for the CPU), `fp16` (for a GPU), `fp32`; the first is the default. They share the scorer,
+        which stays in fp32: it is a twentieth of the work.
+    check_on: pairs (query, observation) on which torch and the fp32 graphs must agree to `PARITY`.
+    Raises ArtifactError when they do not, LineclsError for an unknown variant.
     """
-    if unknown := set(variants) - {"fp32", "int8"}:
-        raise LineclsError(f"unknown variant {sorted(unknown)[0]!r}; use fp32, int8")
+    if unknown := set(variants) - set(VARIANTS):
+        raise LineclsError(f"unknown variant {sorted(unknown)[0]!r}; use {', '.join(VARIANTS)}")
     with tempfile.TemporaryDirectory() as folder:
-        graphs = {variant: Path(folder) / f"{variant}.onnx" for variant in variants}
-        fp32 = Path(folder) / "fp32.onnx"
-        export_graph(checkpoint.model, checkpoint.encoder, fp32)
-        worst = parity(checkpoint.model, fp32, example_batches(checkpoint.encoder, check_on))
-        if worst > PARITY:
-            raise ArtifactError(f"torch and the ONNX graph differ by {worst:.2e}, more than {PARITY:.0e}")
-        if "int8" in graphs:
-            quantise(fp32, graphs["int8"], per_channel=per_channel)
+        graphs = graphs or export_graphs(checkpoint, Path(folder), check_on)
+        encoders = {variant: Path(folder) / f"{variant}.onnx" for variant in variants} | {"fp32": graphs.fp32}
+        if "int8" in variants:
+            quantise(graphs.fp32, encoders["int8"], per_channel=per_channel)
+        if "fp16" in variants:
+            fuse_encoder(graphs.plain, encoders["fp16"], half=True)
         tokenizer = Path(folder) / "tokenizer.json"
         checkpoint.tokenizer.save(str(tokenizer))
+        on_gpu = next((variant for variant in ("fp16", "fp32") if variant in variants), None)
         return write_artifact(
             directory,
             name=name,
             version=version,
             encoding=checkpoint.encoding,
-            graphs=graphs,
+            graphs={variant: {ENCODER: encoders[variant], SCORER: graphs.scorer} for variant in variants},
+            providers={"cpu": variants[0], **({"cuda": on_gpu} if on_gpu else {})},
+            pooling=checkpoint.model.config.pooling,
             tokenizer=tokenizer,
             operating_points=operating_points,
             default_operating_point=default_operating_point,
             provenance={
                 **checkpoint.options,
                 **(provenance or {}),
-                "torch_onnx_difference": worst,
-                "int8_per_channel": per_channel if "int8" in graphs else None,
+                "torch_onnx_difference": graphs.difference,
+                "fused_operators": graphs.fused,
+                "int8_per_channel": per_channel if "int8" in variants else None,
             },
             card=card,
         )

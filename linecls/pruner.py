@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from linecls.artifact import TOKENIZER, Artifact, resolve
+from linecls.artifact import ENCODER, SCORER, TOKENIZER, WHOLE, Artifact, resolve
 from linecls.decoding import Budget, OperatingPoint, decode
-from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows, collate
+from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows
 from linecls.errors import ArtifactError
+from linecls.network import (
+    ENCODER_OUTPUTS,
+    SCORER_OUTPUTS,
+    WHOLE_OUTPUTS,
+    Logits,
+    Network,
+    SplitNetwork,
+    WholeNetwork,
+)
 from linecls.observation import Observation, scoring_text
 from linecls.session import Session, choose_device
 from linecls.spans import Span, count_lines
 
-_CACHED_SEGMENTS = 16  # an observation of more segments is encoded again for each of its queries
-_SORTED_BATCHES = 8  # so many batches' worth of pairs is sorted by length before it is cut into batches
-_MOST_PAIRS = 32  # in one call: the network compares every pair's query with all of the call's tokens
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+_CACHED_SEGMENTS = 16  # an observation of more segments is tokenised again for each of its queries
+_BATCH_TOKENS = 16384
+_BATCHES_IN_FLIGHT = 2  # one runs, one is ready, while the next is being tokenised
 _BLANK_LOGIT = -10.0  # of the lines of a segment without a single token, which the network is not asked about
 _COUNT_PIECE = 4096  # characters of a long line that are tokenised at once when its tokens are counted
 
@@ -52,13 +65,16 @@ class Pruner:
     >>> pruner = Pruner.from_pretrained()
     >>> pruner.prune("why does the login test fail", log).text
 
-    What a pair of query and observation gives does not depend on the pairs before, beside or after it.
+    What a pair of query and observation gives does not depend on the pairs before, beside or after it. The states
+    of the last observation stay (about 50 MB at most), so that a further query on it costs little. Several threads
+    may use one pruner.
     """
 
-    def __init__(self, artifact: Artifact, session: Session, encoder: WindowEncoder) -> None:
+    def __init__(self, artifact: Artifact, network: Network, encoder: WindowEncoder) -> None:
         self.artifact = artifact
-        self.session = session
+        self.network = network
         self.encoder = encoder
+        self._reader = _Reader(encoder)
 
     @classmethod
     def from_pretrained(
@@ -71,27 +87,28 @@ class Pruner:
     ) -> Pruner:
         """Load a model: None is the embedded one, else a directory or a hub id `organisation/name`.
 
-        device: `auto`, `cpu`, `cuda` or `cuda:N`. `auto` takes a GPU where the runtime has one and the model
-            has a variant in floating point for it.
+        device: `auto`, `cpu`, `cuda`, `cuda:N` or `tensorrt[:N]`. `auto` takes a GPU where the runtime has one and
+            the model has a variant for it.
         threads: CPU threads; None takes the physical cores that this process may use.
         variant: precision of the network (`artifact.files`); None takes the one for the device.
         Raises ArtifactError for a missing or corrupt model, DeviceError for an unknown or absent device,
         MissingExtraError when the runtime is not installed.
         """
         artifact = Artifact.read(resolve(model))
-        kind, index = choose_device(device)
-        if kind == "cuda" and variant is None:
-            variant = next((v for v in ("fp16", "fp32") if v in artifact.files), None)
+        kind, _ = choose_device(device)
+        if kind != "cpu" and variant is None:
+            variant = artifact.variant_for("cuda")
             if variant is None and device == "auto":  # quantised operators run on the CPU anyway
                 kind = "cpu"
-        graph = artifact.graph(variant)
-        artifact.verify((TOKENIZER, graph.name))
+        if kind == "cpu":
+            variant = variant or artifact.variant_for("cpu")
+        graphs = artifact.graphs(variant)
+        artifact.verify((TOKENIZER, *(path.name for path in graphs.values())))
         try:
             encoder = WindowEncoder(Tokenizer.from_file(str(artifact.tokenizer)), artifact.encoding)
         except Exception as error:  # the tokenizers package raises bare Exception
             raise ArtifactError(f"cannot use {artifact.tokenizer}: {error}; export the model again") from error
-        session = Session(graph, device=f"cuda:{index}" if kind == "cuda" else "cpu", threads=threads)
-        return cls(artifact, session, encoder)
+        return cls(artifact, _open(artifact, graphs, "cpu" if kind == "cpu" else device, threads), encoder)
 
     def prune(
         self,
@@ -105,6 +122,7 @@ class Pruner:
         max_lines: int | None = None,
         max_tokens: int | None = None,
         keep_ratio: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Pruning:
         """Keep the lines of `observation` that answer `query`.
 
@@ -113,6 +131,8 @@ class Pruner:
             `decoding.OperatingPoint`).
         max_lines, max_tokens, keep_ratio: limits that are never exceeded (see `decoding.Budget`); tokens are
             those of the model's tokenizer.
+        progress: called with the number of lines done so far and that of all lines, after each segment of a
+            long observation.
         Raises ValueError for an option out of range, LineclsError for an unknown operating point.
         """
         options = {
@@ -124,7 +144,8 @@ class Pruner:
             "max_tokens": max_tokens,
             "keep_ratio": keep_ratio,
         }
-        return next(self.prune_many([(query, observation)], **options))  # pyright: ignore[reportArgumentType]
+        point, budget = self._decoding(**options)  # pyright: ignore[reportArgumentType]
+        return next(self._stream([(query, observation)], point, budget, _BATCH_TOKENS, progress))
 
     def prune_many(
         self,
@@ -137,23 +158,44 @@ class Pruner:
         max_lines: int | None = None,
         max_tokens: int | None = None,
         keep_ratio: float | None = None,
-        batch_tokens: int = 16384,
+        batch_tokens: int = _BATCH_TOKENS,
     ) -> Iterator[Pruning]:
-        """One `Pruning` per (query, observation), in order, as the pairs come; options as for `prune`.
+        """One `Pruning` per (query, observation), in order; options as for `prune`.
 
-        Consecutive queries on one observation share its encoding, and windows of many observations are packed
-        by length into calls of about `batch_tokens` tokens, unless the network is dynamically quantised (see
-        `Session.batch_invariant`): then every pair runs by itself, because its logits would depend on its
-        neighbours. Neither changes a result. Memory grows with the longest observation's lines, and with
-        `batch_tokens`, not with the number of pairs.
+        Pairs are read and tokenised while the network works on those before them, a few batches ahead. Where the
+        network is `batch_invariant`, windows of many observations are packed by length into calls of about
+        `batch_tokens` tokens; dynamic int8 encodes every observation by itself. Neither changes a result: spans,
+        bytes and logits are those of `prune`. Consecutive queries on one observation share its encoding. Memory grows
+        with the longest observation's lines, and with `batch_tokens`, not with the number of pairs.
         """
-        point = self.artifact.operating_point(operating_point)
-        overrides = {"bias": bias, "switch_cost": switch_cost, "empty_threshold": empty_threshold}
-        point = replace(point, **{name: value for name, value in overrides.items() if value is not None})
-        budget = Budget(max_lines, max_tokens, keep_ratio)
+        point, budget = self._decoding(
+            bias=bias,
+            switch_cost=switch_cost,
+            empty_threshold=empty_threshold,
+            operating_point=operating_point,
+            max_lines=max_lines,
+            max_tokens=max_tokens,
+            keep_ratio=keep_ratio,
+        )
         if batch_tokens < 1:
             raise ValueError(f"batch_tokens must be at least 1, not {batch_tokens}")
         return self._stream(pairs, point, budget, batch_tokens)
+
+    def _decoding(
+        self,
+        *,
+        bias: float | None,
+        switch_cost: float | None,
+        empty_threshold: float | None,
+        operating_point: str | None,
+        max_lines: int | None,
+        max_tokens: int | None,
+        keep_ratio: float | None,
+    ) -> tuple[OperatingPoint, Budget]:
+        point = self.artifact.operating_point(operating_point)
+        overrides = {"bias": bias, "switch_cost": switch_cost, "empty_threshold": empty_threshold}
+        point = replace(point, **{name: value for name, value in overrides.items() if value is not None})
+        return point, Budget(max_lines, max_tokens, keep_ratio)
 
     def _stream(
         self,
@@ -161,37 +203,49 @@ class Pruner:
         point: OperatingPoint,
         budget: Budget,
         batch_tokens: int,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Iterator[Pruning]:
-        reader = _Reader(self.encoder)
-        batcher = _Batcher(self.session, batch_tokens)
         waiting: deque[_Job] = deque()
-        for query, raw in pairs:
-            if not isinstance(query, str):
-                raise TypeError(f"a query is str, not {type(query).__name__}")
-            observation = Observation.of(raw)
-            job = _Job(observation)
-            waiting.append(job)
-            for pair in reader.pairs(self.encoder.query(query), observation):
-                if len(pair.segment.ids) == 0:
-                    job.pass_over(pair.segment)
-                    continue
-                job.open_segments += 1
-                if budget.max_tokens is not None:
-                    job.count_tokens(self.encoder, pair.segment)
-                batcher.add(job, pair)
-            job.is_read = True
-            while waiting and waiting[0].is_done:
-                yield waiting.popleft().pruning(point, budget)
-        batcher.flush()
+        worker = _Worker(self.network, batch_tokens)
+        try:
+            for query, raw in pairs:
+                if not isinstance(query, str):
+                    raise TypeError(f"a query is str, not {type(query).__name__}")
+                job = _Job(Observation.of(raw), progress)
+                waiting.append(job)
+                for pair in self._reader.pairs(self.encoder.query(query), job.observation):
+                    if len(pair.segment.ids) == 0:
+                        job.pass_over(pair.segment)
+                        continue
+                    job.open_segments += 1
+                    if budget.max_tokens is not None:
+                        job.count_tokens(self.encoder, pair.segment)
+                    worker.add(job, pair)
+                job.is_read = True
+                while waiting and waiting[0].is_done:
+                    yield waiting.popleft().pruning(point, budget)
+            worker.finish()
+        finally:
+            worker.close()
         while waiting:
             yield waiting.popleft().pruning(point, budget)
+
+
+def _open(artifact: Artifact, graphs: dict[str, Path], device: str, threads: int | None) -> Network:
+    if WHOLE in graphs:
+        return WholeNetwork(Session(graphs[WHOLE], WHOLE_OUTPUTS, device=device, threads=threads))
+    encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)
+    scorer = Session(graphs[SCORER], SCORER_OUTPUTS, device=encoder.device, threads=threads)
+    return SplitNetwork(encoder, scorer, artifact.pooling)
 
 
 class _Job:
     """One observation on its way: its logits are filled in segment by segment."""
 
-    def __init__(self, observation: Observation) -> None:
+    def __init__(self, observation: Observation, progress: Callable[[int, int], None] | None = None) -> None:
         self.observation = observation
+        self._progress = progress
+        self._lines_done = 0
         self.keep_logits = np.zeros(len(observation), np.float32)
         self.token_counts = np.zeros(len(observation), np.int64)
         self.answerable_logit = -math.inf
@@ -213,10 +267,17 @@ class _Job:
             raise ArtifactError("the network gave something that is no number; export the model again")
         self.answerable_logit = max(self.answerable_logit, answerable_logit)
         self.open_segments -= 1
+        self._tell(segment)
 
     def pass_over(self, segment: Segment) -> None:
         """A segment of blank lines: none of them answers anything."""
         self.keep_logits[segment.keep_start : segment.keep_stop] = _BLANK_LOGIT
+        self._tell(segment)
+
+    def _tell(self, segment: Segment) -> None:
+        if self._progress is not None:
+            self._lines_done += segment.keep_stop - segment.keep_start
+            self._progress(self._lines_done, len(self.observation))
 
     def count_tokens(self, encoder: WindowEncoder, segment: Segment) -> None:
         """Tokens of each line of the segment, those that the network does not see included."""
@@ -243,12 +304,11 @@ class _Job:
 
 
 class _Reader:
-    """Encodes observations; the last one stays encoded for the next query on it."""
+    """Tokenises observations; the last one stays for the next query on it."""
 
     def __init__(self, encoder: WindowEncoder) -> None:
         self._encoder = encoder
-        self._lines: list[str] | None = None
-        self._encoded: list[tuple[Segment, Windows | None]] = []
+        self._last: tuple[list[str], list[tuple[Segment, Windows | None]]] | None = None
 
     def pairs(self, query: Query, observation: Observation) -> Iterator[Pair]:
         """The pairs of the query and each segment, lazily."""
@@ -257,66 +317,71 @@ class _Reader:
             yield Pair(query, segment, windows, self._encoder.features(segment, query))
 
     def _segments(self, observation: Observation) -> Iterator[tuple[Segment, Windows | None]]:
-        if self._lines == observation.lines:
-            yield from self._encoded
+        last = self._last  # another thread may put its own in this place
+        if last is not None and last[0] == observation.lines:
+            yield from last[1]
             return
         joint = self._encoder.config.reading == "joint"
-        self._lines, encoded = None, []
+        self._last, encoded = None, []
         for segment in self._encoder.segments(observation):
             item = (segment, None if joint else self._encoder.windows(segment))
             if len(encoded) <= _CACHED_SEGMENTS:
                 encoded.append(item)
             yield item
         if len(encoded) <= _CACHED_SEGMENTS:
-            self._lines, self._encoded = observation.lines, encoded
+            self._last = (observation.lines, encoded)
 
 
-class _Batcher:
-    """Packs pairs into calls of the network."""
+class _Worker:
+    """Runs batches of pairs through the network in a thread of its own, one after another.
 
-    def __init__(self, session: Session, batch_tokens: int) -> None:
-        self._session = session
+    The thread starts with the first full batch: less than one runs where it is.
+    """
+
+    def __init__(self, network: Network, batch_tokens: int) -> None:
+        self._network = network
         self._batch_tokens = batch_tokens
-        self._pending: list[tuple[_Job, Pair]] = []
-        self._pending_tokens = 0
+        self._batch: list[tuple[_Job, Pair]] = []
+        self._tokens = 0
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: deque[tuple[list[tuple[_Job, Pair]], Future[list[Logits]]]] = deque()
 
     def add(self, job: _Job, pair: Pair) -> None:
-        """Take a pair; it runs now or with others, at the latest in `flush`."""
-        if not self._session.batch_invariant:
-            self._run([(job, pair)])
-            return
-        self._pending.append((job, pair))
-        self._pending_tokens += sum(map(len, pair.windows.rows)) + len(pair.segment)
-        if self._pending_tokens >= _SORTED_BATCHES * self._batch_tokens:
-            self.flush()
+        """Take a pair; hand out the results that are there, and wait when too many batches are on their way."""
+        self._batch.append((job, pair))
+        self._tokens += sum(map(len, pair.windows.rows)) + len(pair.segment)
+        if self._tokens >= self._batch_tokens:
+            if self._pool is None:
+                from concurrent.futures import ThreadPoolExecutor
 
-    def flush(self) -> None:
-        """Run what is pending: pairs that share windows stay together, the rest goes by length."""
-        first_seen: dict[int, int] = {}
-        for index, (_, pair) in enumerate(self._pending):
-            first_seen.setdefault(id(pair.windows), index)
-        pending = sorted(self._pending, key=lambda item: (len(item[1].segment), first_seen[id(item[1].windows)]))
-        self._pending, self._pending_tokens = [], 0
-        batch: list[tuple[_Job, Pair]] = []
-        rows = width = 0
-        for job, pair in pending:
-            shared = bool(batch) and batch[-1][1].windows is pair.windows
-            more_rows = rows + (0 if shared else len(pair.windows.rows))
-            more_width = max(width, *map(len, pair.windows.rows))
-            # Lines are padded to the longest pair, which is this one: they are sorted.
-            tokens = more_rows * more_width + (len(batch) + 1) * len(pair.segment)
-            if batch and (tokens > self._batch_tokens or len(batch) == _MOST_PAIRS):
-                self._run(batch)
-                batch, more_rows, more_width = [], len(pair.windows.rows), max(map(len, pair.windows.rows))
-            batch.append((job, pair))
-            rows, width = more_rows, more_width
-        if batch:
-            self._run(batch)
+                self._pool = ThreadPoolExecutor(1, "linecls")
+            self._running.append((self._batch, self._pool.submit(self._logits, self._batch)))
+            self._batch, self._tokens = [], 0
+        while self._running and (len(self._running) > _BATCHES_IN_FLIGHT or self._running[0][1].done()):
+            self._take()
 
-    def _run(self, batch: list[tuple[_Job, Pair]]) -> None:
-        keep_logits, answerable_logits = self._session.run(collate([pair for _, pair in batch]))
-        for (job, pair), keep, answerable in zip(batch, keep_logits, answerable_logits, strict=True):
-            job.take(pair.segment, keep[: len(pair.segment)], float(answerable))
+    def finish(self) -> None:
+        """Hand out all results."""
+        while self._running:
+            self._take()
+        self._hand_out(self._batch, self._logits(self._batch))
+
+    def close(self) -> None:
+        """Forget what has not begun, and wait for what has."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _take(self) -> None:
+        batch, future = self._running.popleft()
+        self._hand_out(batch, future.result())
+
+    def _logits(self, batch: Sequence[tuple[_Job, Pair]]) -> list[Logits]:
+        return self._network.logits([pair for _, pair in batch])
+
+    @staticmethod
+    def _hand_out(batch: Sequence[tuple[_Job, Pair]], results: Sequence[Logits]) -> None:
+        for (job, pair), (keep, answerable) in zip(batch, results, strict=True):
+            job.take(pair.segment, keep, answerable)
 
 
 def _count_tokens(tokenizer: Tokenizer, text: str) -> int:

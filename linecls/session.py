@@ -1,10 +1,12 @@
-"""One ONNX Runtime session: device, threads, and the network's call."""
+"""One ONNX Runtime session: device, threads, memory, and the graph's call."""
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import re
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,14 @@ from numpy.typing import NDArray
 
 from linecls.errors import ArtifactError, DeviceError, LineclsError, missing_extra
 
-_DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
+_DEVICE = re.compile(r"auto|cpu|(?:cuda|tensorrt)(?::(\d+))?")
 _CPU_PROVIDER, _CUDA_PROVIDER = "CPUExecutionProvider", "CUDAExecutionProvider"
-OUTPUT_NAMES = ("keep_logits", "answerable_logits")
+_TENSORRT_PROVIDER = "TensorrtExecutionProvider"
+_PROVIDERS = {"cuda": _CUDA_PROVIDER, "tensorrt": _TENSORRT_PROVIDER}
 
 
 def parse_device(device: str) -> tuple[str, int]:
-    """`auto`, `cpu`, `cuda` or `cuda:N` as kind and index. Raises DeviceError for anything else."""
+    """`auto`, `cpu`, `cuda[:N]` or `tensorrt[:N]` as kind and index. Raises DeviceError for anything else."""
     match = _DEVICE.fullmatch(device)
     if match is None:
         raise DeviceError(f"unknown device {device!r}; use auto, cpu, cuda or cuda:N")
@@ -67,33 +70,39 @@ def installed_distributions() -> list[str]:
 def choose_device(device: str) -> tuple[str, int]:
     """`parse_device`, with `auto` resolved: cuda where the installed runtime has it, else cpu.
 
-    Raises DeviceError when cuda is asked for and the installed runtime has no provider for it.
+    Raises DeviceError when a GPU is asked for and the installed runtime has no provider for it.
     """
     kind, index = parse_device(device)
     if kind == "cpu":
         return kind, index
-    has_cuda = _CUDA_PROVIDER in import_runtime().get_available_providers()
+    available = import_runtime().get_available_providers()
     if kind == "auto":
-        return ("cuda" if has_cuda else "cpu"), 0
-    if not has_cuda:
+        return ("cuda" if _CUDA_PROVIDER in available else "cpu"), 0
+    if _PROVIDERS[kind] not in available:
+        name = {"cuda": "CUDA", "tensorrt": "TensorRT"}[kind]
         raise DeviceError(
-            f"device {device}: the installed onnxruntime has no CUDA; pip install 'linecls[gpu]' in place of"
+            f"device {device}: the installed onnxruntime has no {name}; pip install 'linecls[gpu]' in place of"
             " 'linecls[cpu]', or use --device cpu"
         )
     return kind, index
 
 
 class Session:
-    """An open network.
+    """An open graph.
 
     graph: the ONNX file.
-    device: `auto`, `cpu`, `cuda` or `cuda:N`; operators without a CUDA kernel run on the CPU.
+    outputs: names of the outputs that `run` gives, in order.
+    device: `auto`, `cpu`, `cuda`, `cuda:N`, `tensorrt` or `tensorrt:N`; operators without a kernel there run on
+        the CPU. `auto` falls back to the CPU, with one logged line, where CUDA does not start.
     threads: CPU threads within one operator; None takes the physical cores that this process may use.
-    batch_invariant: whether a row's result does not depend on what else is in its batch. Dynamically
-        quantised graphs scale activations by the range of the whole tensor, so for them it is False.
+    batch_invariant: whether a row's result does not depend on what else is in its call. Dynamically quantised
+        graphs scale activations by the range of the whole tensor, so for them it is False.
+    Raises ArtifactError when the graph does not load or lacks an output, DeviceError when the device does not start.
     """
 
-    def __init__(self, graph: str | Path, *, device: str = "auto", threads: int | None = None) -> None:
+    def __init__(
+        self, graph: str | Path, outputs: Sequence[str], *, device: str = "auto", threads: int | None = None
+    ) -> None:
         if threads is not None and threads < 1:
             raise LineclsError(f"threads must be at least 1, not {threads}")
         kind, index = choose_device(device)
@@ -106,34 +115,108 @@ class Session:
         options.intra_op_num_threads = threads or physical_cores()
         options.inter_op_num_threads = 1
         options.use_deterministic_compute = True
-        providers: list[Any] = [_CPU_PROVIDER]
-        if kind == "cuda":
-            providers.insert(0, (_CUDA_PROVIDER, {"device_id": index}))
-        try:
-            self._session = runtime.InferenceSession(str(graph), options, providers=providers)
-        except Exception as error:  # the runtime raises a dozen kinds, most of them its own
-            raise ArtifactError(f"the runtime cannot load {graph}: {_one_line(error)}") from error
-        if kind == "cuda" and _CUDA_PROVIDER not in self._session.get_providers():
-            raise DeviceError(f"device {device}: CUDA does not start here; check the driver, or use --device cpu")
-        self.device = f"cuda:{index}" if kind == "cuda" else "cpu"
+        # Patterns are kept per shape, and nearly every call has a shape of its own.
+        options.enable_mem_pattern = False
+        # Two graphs take turns: the threads of the one at rest must not spin beside the other's.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
+        self._runtime = runtime
+        self._session = self._open(str(graph), options, kind, index)
+        if kind != "cpu" and _PROVIDERS[kind] not in self._session.get_providers():
+            if device != "auto":
+                raise DeviceError(f"device {device}: {kind} does not start here; check the driver, or use --device cpu")
+            logging.getLogger("linecls").warning("linecls: CUDA does not start here, so the CPU does the work")
+            kind = "cpu"
+        self.device = "cpu" if kind == "cpu" else f"{kind}:{index}"
         self.threads = options.intra_op_num_threads
         self.batch_invariant = not _contains(Path(graph), b"DynamicQuantizeLinear")
-        self._inputs = [node.name for node in self._session.get_inputs()]
-        outputs = {node.name for node in self._session.get_outputs()}
-        if missing := [name for name in OUTPUT_NAMES if name not in outputs]:
+        self.inputs = [node.name for node in self._session.get_inputs()]
+        self._outputs = list(outputs)
+        known = {node.name for node in self._session.get_outputs()}
+        if missing := [name for name in outputs if name not in known]:
             raise ArtifactError(f"{graph} has no output {missing[0]}; export the model again")
 
-    def run(self, batch: dict[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Keep logits [B, L] and answerable logits [B], float32, of a batch from `encoding.collate`."""
+    def _open(self, graph: str, options: Any, kind: str, index: int) -> Any:
+        providers: list[Any] = [_CPU_PROVIDER]
+        if kind != "cpu":
+            providers.insert(0, (_CUDA_PROVIDER, {"device_id": index, "arena_extend_strategy": "kSameAsRequested"}))
+        if kind == "tensorrt":
+            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "linecls" / "tensorrt"
+            engine = {
+                "device_id": index,
+                "trt_fp16_enable": True,
+                "trt_engine_cache_enable": True,
+                "trt_engine_cache_path": str(cache),
+                "trt_timing_cache_enable": True,
+                "trt_timing_cache_path": str(cache),
+            }
+            providers.insert(0, (_TENSORRT_PROVIDER, engine))
         try:
-            feeds = {name: batch[name] for name in self._inputs}
+            return self._runtime.InferenceSession(graph, options, providers=providers)
+        except Exception as error:  # the runtime raises a dozen kinds, most of them its own
+            raise ArtifactError(f"the runtime cannot load {graph}: {_one_line(error)}") from error
+
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """The outputs for the named inputs. Inputs that the graph does not have are left out."""
+        try:
+            known = {name: feeds[name] for name in self.inputs}
         except KeyError as error:
             raise ArtifactError(f"the graph asks for the unknown input {error}; upgrade linecls") from error
         try:
-            keep, answerable = self._session.run(list(OUTPUT_NAMES), feeds)
+            return self._session.run(self._outputs, known)
         except Exception as error:
             raise ArtifactError(f"the network cannot run: {_one_line(error)}") from error
-        return np.asarray(keep, np.float32), np.asarray(answerable, np.float32)
+
+    def width_of(self, output: str) -> int:
+        """Size of the last dimension of an output, which the graph must fix."""
+        node = next(node for node in self._session.get_outputs() if node.name == output)
+        if not isinstance(node.shape[-1], int):
+            raise ArtifactError(f"the graph does not fix the width of {output}; export the model again")
+        return node.shape[-1]
+
+    def bind(self, shapes: Mapping[str, tuple[int, ...]], outputs: Mapping[str, tuple[int, ...]]) -> BoundCall:
+        """A call of fixed shapes (int64 in, float32 out) whose buffers are allocated once, on the device."""
+        return BoundCall(self._runtime, self._session, self.device, shapes, outputs)
+
+
+class BoundCall:
+    """A call of fixed shapes with buffers on the device; see `Session.bind`. Not for two threads at once."""
+
+    def __init__(
+        self,
+        runtime: Any,
+        session: Any,
+        device: str,
+        shapes: Mapping[str, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
+    ) -> None:
+        kind, _, index = device.partition(":")
+        where = ("cpu", 0) if kind == "cpu" else ("cuda", int(index))
+        self._on_host = kind == "cpu"  # there the arrays are the buffers themselves
+        self._session = session
+        self._binding = session.io_binding()
+        self._inputs = {
+            name: runtime.OrtValue.ortvalue_from_numpy(np.zeros(shape, np.int64), *where)
+            for name, shape in shapes.items()
+        }
+        self._results = {
+            name: runtime.OrtValue.ortvalue_from_shape_and_type(list(shape), np.float32, *where)
+            for name, shape in outputs.items()
+        }
+        for name, value in self._inputs.items():
+            self._binding.bind_ortvalue_input(name, value)
+        for name, value in self._results.items():
+            self._binding.bind_ortvalue_output(name, value)
+
+    def run(self, feeds: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.float32]]:
+        """The outputs, copied to the host; `feeds` as the shapes say."""
+        try:
+            for name, value in self._inputs.items():
+                value.update_inplace(feeds[name])
+            self._session.run_with_iobinding(self._binding)
+            arrays = [value.numpy() for value in self._results.values()]
+            return [array.copy() for array in arrays] if self._on_host else arrays
+        except Exception as error:
+            raise ArtifactError(f"the network cannot run: {_one_line(error)}") from error
 
 
 def physical_cores() -> int:

@@ -18,7 +18,12 @@ POINTS = {"balanced": OperatingPoint(0.5, 1.0, 0.2), "recall": OperatingPoint(-1
 def parts(tmp_path):
     parts = tmp_path / "parts"
     parts.mkdir()
-    for name, content in {"int8.onnx": b"eight bits", "fp32.onnx": b"many bits", "tok.json": b"{}"}.items():
+    for name, content in {
+        "int8.onnx": b"eight bits",
+        "fp32.onnx": b"many bits",
+        "scorer.onnx": b"scores",
+        "tok.json": b"{}",
+    }.items():
         (parts / name).write_bytes(content)
     return parts
 
@@ -28,7 +33,12 @@ def write(parts, target, **changes):
         "name": "tiny",
         "version": "3",
         "encoding": EncodingConfig(window_tokens=96),
-        "graphs": {"int8": parts / "int8.onnx", "fp32": parts / "fp32.onnx"},
+        "graphs": {
+            "int8": {"encoder": parts / "int8.onnx", "scorer": parts / "scorer.onnx"},
+            "fp32": {"encoder": parts / "fp32.onnx", "scorer": parts / "scorer.onnx"},
+        },
+        "providers": {"cpu": "int8", "cuda": "fp32"},
+        "pooling": "last",
         "tokenizer": parts / "tok.json",
         "operating_points": POINTS,
         "default_operating_point": "balanced",
@@ -56,14 +66,21 @@ def test_what_is_written_is_loaded_again(model_dir):
     assert artifact.operating_points == POINTS
     assert artifact.provenance == {"seed": 7, "data": ["ours"]}
     assert artifact.default_variant == "int8"
-    assert artifact.graph().read_bytes() == b"eight bits"
-    assert artifact.graph("fp32").name == "model-fp32.onnx"
+    assert {role: path.read_bytes() for role, path in artifact.graphs().items()} == {
+        "encoder": b"eight bits",
+        "scorer": b"scores",
+    }
+    assert artifact.graphs("fp32")["encoder"].name == "encoder-fp32.onnx"
+    assert artifact.graphs("fp32")["scorer"] == artifact.graphs("int8")["scorer"]
+    assert (artifact.variant_for("cpu"), artifact.variant_for("cuda")) == ("int8", "fp32")
+    assert artifact.pooling == "last"
     assert artifact.size == sum(path.stat().st_size for path in model_dir.iterdir())
     assert sorted(path.name for path in model_dir.iterdir()) == [
         "README.md",
+        "encoder-fp32.onnx",
+        "encoder-int8.onnx",
         "linecls.json",
-        "model-fp32.onnx",
-        "model.onnx",
+        "scorer.onnx",
         "tokenizer.json",
     ]
     assert [path.name for path in model_dir.parent.iterdir()] == ["model"]  # no scratch left
@@ -76,10 +93,10 @@ def test_operating_points_and_variants_by_name(model_dir):
     with pytest.raises(LineclsError, match="no operating point 'speed'; it has: balanced, recall"):
         artifact.operating_point("speed")
     with pytest.raises(ArtifactError, match="no variant 'fp16'; it has: int8, fp32"):
-        artifact.graph("fp16")
+        artifact.graphs("fp16")
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "model-fp32.onnx", "tokenizer.json", "README.md"])
+@pytest.mark.parametrize("name", ["encoder-int8.onnx", "scorer.onnx", "tokenizer.json", "README.md"])
 def test_a_changed_or_missing_file_is_named(model_dir, name):
     content = (model_dir / name).read_bytes()
     (model_dir / name).write_bytes(content[:-1] + b"?")
@@ -93,16 +110,20 @@ def test_a_changed_or_missing_file_is_named(model_dir, name):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema_version": 2}, "schema version 2, this linecls reads 1"),
+        ({"schema_version": 3}, "schema version 3, this linecls reads 2"),
         ({"schema_version": None}, "schema version None"),
         ({"encoding": {"window": 3}}, "malformed: unknown encoding fields: window"),
         ({"encoding": []}, "malformed"),
         ({"operating_points": {"a": {"bias": 1, "speed": 2}}}, "malformed"),
         ({"operating_points": {"a": {"bias": "x"}}}, "malformed"),
         ({"default_operating_point": "speed"}, "no operating point 'speed'"),
-        ({"files": {"int8": "../model.onnx"}}, "outside the model directory"),
-        ({"files": {"int8": "other.onnx"}}, r"no sha256 of other\.onnx"),
-        ({"files": {"fp32": "model-fp32.onnx"}}, r"the file model\.onnx"),
+        ({"files": {"int8": {"encoder": "../a.onnx", "scorer": "scorer.onnx"}}}, "outside the model directory"),
+        ({"files": {"int8": {"encoder": "other.onnx", "scorer": "scorer.onnx"}}}, r"no sha256 of other\.onnx"),
+        ({"files": {"fp32": {"encoder": "encoder-fp32.onnx"}}}, "the graphs of fp32"),
+        ({"files": {"fp32": "encoder-fp32.onnx"}}, "malformed"),
+        ({"files": {}}, "names no variant"),
+        ({"providers": {"cuda": "fp16"}}, "no variant 'fp16'"),
+        ({"pooling": "median"}, "unknown pooling 'median'"),
         ({"sha256": {}}, r"no sha256 of tokenizer\.json"),
     ],
 )
@@ -111,6 +132,18 @@ def test_malformed_metadata_is_refused(model_dir, changes, message):
     with pytest.raises(ArtifactError, match=message) as caught:
         Artifact.load(model_dir)
     assert "\n" not in str(caught.value)
+
+
+def test_schema_version_1_is_still_read(model_dir):
+    files = {"fp32": "encoder-fp32.onnx", "int8": "model.onnx"}
+    (model_dir / "encoder-int8.onnx").rename(model_dir / "model.onnx")
+    digests = json.loads((model_dir / "linecls.json").read_text())["sha256"]
+    digests["model.onnx"] = digests.pop("encoder-int8.onnx")
+    edit(model_dir, schema_version=1, files=files, sha256=digests, providers={}, pooling="mean")
+    artifact = Artifact.load(model_dir)
+    assert artifact.default_variant == "int8"
+    assert artifact.graphs() == {"whole": model_dir / "model.onnx"}
+    assert (artifact.variant_for("cpu"), artifact.variant_for("cuda")) == ("int8", "fp32")
 
 
 def test_a_missing_field_is_named(model_dir):
@@ -137,9 +170,16 @@ def test_no_model_directory(tmp_path):
 
 
 def test_an_artifact_is_replaced_and_anything_else_is_not(parts, model_dir, tmp_path):
-    write(parts, model_dir, graphs={"int8": parts / "int8.onnx"}, version="4", card=None)
+    write(
+        parts,
+        model_dir,
+        graphs={"int8": {"encoder": parts / "int8.onnx", "scorer": parts / "scorer.onnx"}},
+        version="4",
+        providers={},
+        card=None,
+    )
     assert Artifact.load(model_dir).version == "4"
-    assert not (model_dir / "model-fp32.onnx").exists()
+    assert not (model_dir / "encoder-fp32.onnx").exists()
     (model_dir / "notes.txt").write_text("mine")
     with pytest.raises(ArtifactError, match=r"notes\.txt"):
         write(parts, model_dir)
@@ -154,7 +194,7 @@ def test_an_artifact_is_replaced_and_anything_else_is_not(parts, model_dir, tmp_
 
 def test_a_failed_write_leaves_the_old_artifact(parts, model_dir):
     with pytest.raises(OSError, match="gone"):
-        write(parts, model_dir, graphs={"int8": parts / "gone.onnx"}, version="4")
+        write(parts, model_dir, graphs={"int8": {"encoder": parts / "gone.onnx"}}, version="4")
     assert Artifact.load(model_dir).version == "3"
     assert [path.name for path in model_dir.parent.iterdir()] == ["model"]
 

@@ -23,7 +23,8 @@ def test_a_model_is_described(model, tiny_model_dir):
     assert result.stdout.startswith("tiny 1  ")
     assert str(tiny_model_dir) in result.stdout
     for word in (
-        "model.onnx (int8)",
+        "encoder-int8.onnx (int8)",
+        "scorer.onnx (int8, fp32)",
         "tokenizer.json",
         "intact",
         "default (default)",
@@ -42,7 +43,8 @@ def test_as_json(model, tiny_model_dir):
     assert values["default_operating_point"] == "default"
     assert values["encoding"]["window_tokens"] == 64
     files = {file["name"]: file for file in values["files"]}
-    assert files["model.onnx"]["variant"] == "int8"
+    assert files["encoder-int8.onnx"]["variants"] == ["int8"]
+    assert values["providers"] == {"cpu": "int8", "cuda": "fp32"}
     assert all(file["intact"] for file in files.values())
 
 
@@ -60,15 +62,15 @@ def test_provenance_is_shown_as_a_tree(model, tiny_model_dir, tmp_path):
 @pytest.mark.parametrize(("damage", "state"), [("change", "DAMAGED"), ("remove", "MISSING")])
 def test_damage_is_shown_and_ends_with_status_2(model, tiny_model_dir, tmp_path, damage, state):
     copy = shutil.copytree(tiny_model_dir, tmp_path / "copy")
-    graph = copy / "model.onnx"
+    graph = copy / "encoder-int8.onnx"
     graph.write_bytes(b"?") if damage == "change" else graph.unlink()
     result = model(directory=copy)
     assert result.exit_code == 2
     assert state in result.stdout
     assert result.stderr.count("\n") == 1
-    assert "model.onnx" in result.stderr
+    assert "encoder-int8.onnx" in result.stderr
     files = {file["name"]: file for file in json.loads(model("--json", directory=copy).stdout)["files"]}
-    assert not files["model.onnx"]["intact"]
+    assert not files["encoder-int8.onnx"]["intact"]
     assert files["tokenizer.json"]["intact"]
 
 

@@ -109,7 +109,7 @@ def test_odd_inputs_and_queries(prune, raw, query):
 def broken_model(tiny_model_dir, folder, how):
     model = shutil.copytree(tiny_model_dir, folder / "model")
     if how == "corrupt":
-        (model / "model.onnx").write_bytes(b"\x00" * 100)
+        (model / "encoder-int8.onnx").write_bytes(b"\x00" * 100)
     elif how == "missing":
         (model / "tokenizer.json").unlink()
     else:
@@ -118,7 +118,7 @@ def broken_model(tiny_model_dir, folder, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "says"), [("corrupt", "model.onnx"), ("missing", "tokenizer.json"), ("schema", "linecls.json")]
+    ("how", "says"), [("corrupt", "encoder-int8.onnx"), ("missing", "tokenizer.json"), ("schema", "linecls.json")]
 )
 def test_the_input_goes_through_when_the_model_is_broken(prune, tiny_model_dir, tmp_path, how, says):
     model = broken_model(tiny_model_dir, tmp_path, how)
@@ -399,3 +399,21 @@ def test_a_lone_surrogate_in_text_still_makes_json():
     values = rendering.as_dict(Observation.of("a\ud800"), [Span(1, 1)], 0.5)
     assert json.dumps(values, ensure_ascii=False).encode("utf-8")
     assert base64.b64decode(values["text_base64"]).decode("utf-8", "surrogatepass") == "a\ud800"
+
+
+def test_progress_is_one_line_that_goes_away(monkeypatch, capsys):
+    from linecls.cli.prune import _Progress
+
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress = _Progress()
+    progress.show(100, 2000)
+    assert capsys.readouterr().err == ""
+    clock[0] = 3.0
+    progress.show(1000, 2000)
+    progress.show(1500, 2000)  # too soon after the one before
+    assert capsys.readouterr().err == "\rlinecls: 1,000 of 2,000 lines read, 50%"
+    progress.clear()
+    cleared = capsys.readouterr().err
+    assert cleared.strip() == ""
+    assert cleared.endswith("\r")

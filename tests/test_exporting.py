@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -14,12 +15,14 @@ pytest.importorskip("onnxscript")
 from click.testing import CliRunner  # noqa: E402
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+from tokenizers import Tokenizer  # noqa: E402
 
 from linecls import exporting  # noqa: E402
 from linecls.artifact import Artifact  # noqa: E402
 from linecls.cli import main  # noqa: E402
 from linecls.encoding import EncodingConfig  # noqa: E402
 from linecls.errors import LineclsError  # noqa: E402
+from linecls.observation import Observation  # noqa: E402
 from linecls.pruner import Pruner  # noqa: E402
 from linecls.records import Record, write_records  # noqa: E402
 
@@ -79,9 +82,9 @@ def exported(
 )
 def test_torch_and_onnx_agree(exported: tuple[exporting.Checkpoint, Path], query: str, lines: list[str]) -> None:
     checkpoint, directory = exported
-    graph = Artifact.load(directory).graph("fp32")
-    batches = exporting.example_batches(checkpoint.encoder, [(query, "\n".join(lines))])
-    assert exporting.parity(checkpoint.model, graph, batches) <= exporting.PARITY
+    network = Pruner.from_pretrained(directory, device="cpu", variant="fp32").network
+    pairs = exporting.example_pairs(checkpoint.encoder, [(query, "\n".join(lines))])
+    assert exporting.parity(checkpoint.model, network, pairs) <= exporting.PARITY
 
 
 def test_exported_model_prunes_and_states_where_it_comes_from(
@@ -89,7 +92,13 @@ def test_exported_model_prunes_and_states_where_it_comes_from(
 ) -> None:
     _, directory = exported
     artifact = Artifact.load(directory)
-    assert artifact.files == {"int8": "model.onnx", "fp32": "model-fp32.onnx"}
+    assert artifact.files == {
+        "int8": {"encoder": "encoder-int8.onnx", "scorer": "scorer.onnx"},
+        "fp32": {"encoder": "encoder-fp32.onnx", "scorer": "scorer.onnx"},
+    }
+    assert artifact.providers == {"cpu": "int8", "cuda": "fp32"}
+    fused = artifact.provenance["fused_operators"]
+    assert (fused["MultiHeadAttention"], fused["SkipLayerNormalization"], fused["BiasGelu"]) == (2, 4, 2)
     assert artifact.provenance["classifier"]["width"] == 32
     assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
     observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
@@ -98,14 +107,88 @@ def test_exported_model_prunes_and_states_where_it_comes_from(
     assert pruning.kept_lines <= 3
 
 
+@pytest.fixture(scope="module")
+def modernbert(tiny_tokenizer_path: Path) -> exporting.Checkpoint:
+    from linecls.model.backbone import Backbone
+    from linecls.model.classifier import ClassifierConfig, LineClassifier
+
+    torch.manual_seed(5)
+    tokenizer = Tokenizer.from_file(str(tiny_tokenizer_path))
+    special = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3}
+    backbone = Backbone(
+        "tiny",
+        config={
+            "model_type": "modernbert",
+            "vocab_size": tokenizer.get_vocab_size(),
+            "hidden_size": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 1,
+            "intermediate_size": 16,
+            "max_position_embeddings": 8192,
+            "local_attention": 32,
+            "global_attn_every_n_layers": 2,
+            **special,
+        },
+    )
+    model = LineClassifier(backbone, ClassifierConfig(width=32, layers=1, heads=2, span_scores=True)).eval()
+    for parameter in model.parameters():
+        if parameter.ndim == 1:
+            torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
+    torch.nn.init.normal_(model.head[-1].weight, std=0.2)
+    torch.nn.init.normal_(model.span_head.head[-1].weight, std=0.2)
+    encoding = EncodingConfig(window_tokens=8192, max_query_tokens=16, context_tokens=64)
+    return exporting.Checkpoint(model, encoding, tokenizer, {"backbone": "modernbert"})
+
+
+def test_modernbert_with_long_windows_and_span_scores(modernbert: exporting.Checkpoint, tmp_path: Path) -> None:
+    short = "the login cache key failed on port 8080\n\nb\n" * 60
+    artifact = exporting.export(
+        modernbert, tmp_path / "model", variants=["fp32", "int8", "fp16"], check_on=[("login failed", short)]
+    )
+    assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
+    assert artifact.providers == {"cpu": "fp32", "cuda": "fp16"}
+    long = "".join(f"login {n % 10} of the cache failed on port\n" for n in range(400))
+    lines = {}
+    for variant in artifact.files:
+        pruner = Pruner.from_pretrained(tmp_path / "model", device="cpu", threads=1, variant=variant)
+        windows = [
+            len(row)
+            for segment in pruner.encoder.segments(Observation.of(long))
+            for row in pruner.encoder.windows(segment).rows
+        ]
+        assert max(windows) > 3000
+        lines[variant] = pruner.prune("login", long).keep_logits
+    np.testing.assert_allclose(lines["fp16"], lines["fp32"], atol=0.1)
+    assert np.abs(lines["int8"] - lines["fp32"]).mean() < 0.5
+
+
+def test_half_precision_is_close(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:
+    checkpoint, directory = exported
+    artifact = exporting.export(checkpoint, tmp_path / "model", variants=["fp16"], check_on=[("login", "login\n" * 9)])
+    assert artifact.files == {"fp16": {"encoder": "encoder-fp16.onnx", "scorer": "scorer.onnx"}}
+    assert artifact.graphs()["encoder"].stat().st_size < 0.7 * (directory / "encoder-fp32.onnx").stat().st_size
+    observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
+    full, half = (
+        Pruner.from_pretrained(where, device="cpu", variant=variant).prune("login test", observation).keep_logits
+        for where, variant in ((directory, "fp32"), (tmp_path / "model", "fp16"))
+    )
+    np.testing.assert_allclose(half, full, atol=0.05)
+
+
+def test_an_unknown_variant_is_named(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:
+    with pytest.raises(LineclsError, match="unknown variant 'int4'; use int8, fp16, fp32"):
+        exporting.export(exported[0], tmp_path / "model", variants=["int4"])
+
+
 def test_parity_sees_a_difference(exported: tuple[exporting.Checkpoint, Path]) -> None:
     checkpoint, directory = exported
-    batches = list(exporting.example_batches(checkpoint.encoder, [("login", "login failed\nb\nc\n")]))
+    pairs = list(exporting.example_pairs(checkpoint.encoder, [("login", "login failed\nb\nc\n")]))
+    network = Pruner.from_pretrained(directory, device="cpu", variant="fp32").network
     weight = checkpoint.model.residual_scale.bias
     with torch.no_grad():
         weight += 0.01
     try:
-        worst = exporting.parity(checkpoint.model, Artifact.load(directory).graph("fp32"), batches)
+        worst = exporting.parity(checkpoint.model, network, pairs)
     finally:
         with torch.no_grad():
             weight -= 0.01

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linecls import session as session_module
-from linecls.errors import ArtifactError, DeviceError, LineclsError, MissingExtraError
+from linecls.errors import ArtifactError, LineclsError
 from linecls.observation import Observation, split_lines
 from linecls.pruner import Pruner
-from linecls.session import Session, choose_device, import_runtime, parse_device, physical_cores
+from linecls.session import Session
 from linecls.spans import Span, to_mask
 
 KEEP_ALL = {"bias": -1000.0}
@@ -122,12 +121,8 @@ def test_results_do_not_depend_on_the_batch(each_pruner, pairs):
         for one, other in zip(alone, together, strict=True):
             assert other.spans == one.spans
             assert other.text == one.text
-            if each_pruner.session.batch_invariant:
-                np.testing.assert_allclose(other.keep_logits, one.keep_logits, atol=1e-5)
-                assert other.answerable == pytest.approx(one.answerable, abs=1e-5)
-            else:
-                np.testing.assert_array_equal(other.keep_logits, one.keep_logits)
-                assert other.answerable == one.answerable
+            np.testing.assert_array_equal(other.keep_logits, one.keep_logits)
+            assert other.answerable == one.answerable
 
 
 def test_results_do_not_depend_on_order_or_repetition(pruner, pairs):
@@ -141,7 +136,7 @@ def test_results_do_not_depend_on_order_or_repetition(pruner, pairs):
 
 def test_quantised_and_float_networks_are_told_apart(tiny_model_dir):
     def variant(name):
-        return Pruner.from_pretrained(tiny_model_dir, device="cpu", variant=name).session.batch_invariant
+        return Pruner.from_pretrained(tiny_model_dir, device="cpu", variant=name).network.batch_invariant
 
     assert variant("fp32")
     assert not variant("int8")
@@ -160,27 +155,117 @@ def test_prune_many_streams_and_shares_the_encoding(tiny_model_dir, sentences, m
             asked.append(query)
             yield query, observation
 
-    results = pruner.prune_many(pairs())
+    results = pruner.prune_many(pairs(), batch_tokens=1)
     assert asked == []
     next(results)
-    assert asked == ["login"]
-    assert len(list(results)) == 2
+    assert (len(list(results)), len(asked)) == (2, 3)
     assert len(laid_out) == 1
 
 
-def test_float_queries_on_one_observation_share_a_call(tiny_model_dir, sentences, monkeypatch):
-    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1, variant="fp32")
-    batches = []
-    run = pruner.session.run
-    monkeypatch.setattr(pruner.session, "run", lambda batch: batches.append(batch) or run(batch))
+@pytest.fixture
+def calls(monkeypatch):
+    """Shapes of the token windows of each call of an encoder, in order."""
+    shapes = []
+    run = Session.run
+
+    def spy(session, feeds):
+        if "input_ids" in feeds:
+            shapes.append(feeds["input_ids"].shape)
+        return run(session, feeds)
+
+    monkeypatch.setattr(Session, "run", spy)
+    return shapes
+
+
+@pytest.mark.parametrize("variant", ["int8", "fp32"])
+def test_an_observation_and_a_query_are_encoded_once(tiny_model_dir, sentences, calls, variant):
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1, variant=variant)
     observation = "\n".join(sentences)
     rows = len(pruner.encoder.windows(next(pruner.encoder.segments(Observation.of(observation)))).rows)
-    assert len(list(pruner.prune_many([("login", observation), ("cache", observation)]))) == 2
-    assert [(len(b["input_ids"]), len(b["query_ids"])) for b in batches] == [(rows, 2)]
-    batches.clear()
-    list(pruner.prune_many([("login", f"{n}\n{observation}") for n in range(40)], batch_tokens=600))
-    assert len(batches) > 5
-    assert all(b["input_ids"].size + b["line_mask"].size <= 600 for b in batches)
+    pruner.prune("login", observation)
+    assert sum(height for height, _ in calls) == rows + 1
+    calls.clear()
+    pruner.prune("login", observation + "\n")  # the last newline is no token
+    assert calls == []
+    pruner.prune("cache", observation)
+    assert [height for height, _ in calls] == [1]
+    calls.clear()
+    list(pruner.prune_many([("login", observation), ("cache", observation), ("cache", "another\n" * 3)]))
+    assert [height for height, _ in calls] == [1]
+
+
+def test_float_windows_of_many_observations_share_calls(tiny_model_dir, sentences, calls):
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1, variant="fp32")
+    pairs = [("login", f"{sentences[n // 7]}\n{sentences[n % 7]}") for n in range(40)]
+    list(pruner.prune_many(pairs))
+    assert len(calls) < 15
+    calls.clear()
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1, variant="int8")
+    list(pruner.prune_many(pairs))
+    assert len(calls) == 41
+
+
+def test_equal_windows_run_once(tiny_model_dir, calls):
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1)
+    pruner.prune("login", "login test failed\n" * 640)
+    assert sum(height for height, _ in calls) < 12
+
+
+def test_calls_stay_small_however_long_the_observation(tiny_model_dir, calls):
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1)
+    pruner.network._call_tokens = 256
+    pruner.prune("login", "\n".join(f"login test {n} of the cache failed" for n in range(300)))
+    assert len(calls) > 10
+    assert all(height * width <= 256 for height, width in calls)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(
+        st.sampled_from(["", "login", "cache key changed", "port 8080 ready to serve", "x" * 90]), max_size=90
+    ),
+    others=st.lists(st.sampled_from(["login", "a\n\ncache key\n" * 30, "port\n" * 200, ""]), max_size=4),
+    batch_tokens=st.sampled_from([1, 200, 16384]),
+)
+def test_logits_are_the_same_bits_in_any_company(each_pruner, lines, others, batch_tokens):
+    observation = "\n".join(lines)
+    fresh = Pruner(each_pruner.artifact, each_pruner.network, each_pruner.encoder)
+    each_pruner.network._segments.clear()
+    pairs = [(query, text) for text in (*others, observation, *others) for query in ("login", "the cache key")]
+    together = list(each_pruner.prune_many(pairs, batch_tokens=batch_tokens))[len(others) * 2 :][:2]
+    each_pruner.network._segments.clear()
+    for query, result in zip(("login", "the cache key"), together, strict=True):
+        alone = fresh.prune(query, observation)
+        each_pruner.network._segments.clear()
+        assert alone.keep_logits.tobytes() == result.keep_logits.tobytes()
+        assert (alone.answerable, alone.spans, alone.text) == (result.answerable, result.spans, result.text)
+
+
+def test_progress_reaches_the_end(pruner):
+    seen = []
+    pruner.prune("login", "login failed\n" * 150 + "\n" * 100, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert len(seen) > 3
+    assert seen[-1] == (250, 250)
+
+
+def test_an_abandoned_stream_stops_its_thread(pruner, sentences):
+    import threading
+
+    results = pruner.prune_many(((("login", f"{n} {sentences[0]}")) for n in range(50)), batch_tokens=1)
+    next(results)
+    results.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("linecls")]
+
+
+def test_an_error_of_the_network_reaches_the_caller(pruner, sentences, monkeypatch):
+    def fail(pairs):
+        raise ArtifactError("the network cannot run: no memory")
+
+    monkeypatch.setattr(pruner.network, "logits", fail)
+    for batch_tokens in (1, 10**6):
+        with pytest.raises(ArtifactError, match="no memory"):
+            list(pruner.prune_many([("login", sentences[0])] * 3, batch_tokens=batch_tokens))
 
 
 def test_long_observations_join_their_segments(pruner):
@@ -246,9 +331,9 @@ def model_copy(tiny_model_dir, tmp_path):
 
 
 def test_a_corrupt_model_is_refused(model_copy):
-    graph = model_copy / "model.onnx"
+    graph = model_copy / "encoder-int8.onnx"
     graph.write_bytes(graph.read_bytes()[:-10])
-    with pytest.raises(ArtifactError, match=r"model\.onnx is corrupt"):
+    with pytest.raises(ArtifactError, match=r"encoder-int8\.onnx is corrupt"):
         Pruner.from_pretrained(model_copy)
 
 
@@ -261,8 +346,8 @@ def test_a_graph_or_tokenizer_that_does_not_load_is_refused(model_copy):
         values["sha256"][name] = file_sha256(model_copy / name)
         (model_copy / "linecls.json").write_text(json.dumps(values))
 
-    replace_file("model.onnx", b"no graph at all")
-    with pytest.raises(ArtifactError, match=r"cannot load .*model\.onnx"):
+    replace_file("encoder-int8.onnx", b"no graph at all")
+    with pytest.raises(ArtifactError, match=r"cannot load .*encoder-int8\.onnx"):
         Pruner.from_pretrained(model_copy, device="cpu")
     replace_file("tokenizer.json", b"{}")
     with pytest.raises(ArtifactError, match=r"cannot use .*tokenizer\.json"):
@@ -270,78 +355,12 @@ def test_a_graph_or_tokenizer_that_does_not_load_is_refused(model_copy):
 
 
 def test_a_model_that_gives_no_numbers_is_refused(pruner, sentences, monkeypatch):
-    monkeypatch.setattr(pruner.session, "run", lambda batch: (np.full(batch["line_mask"].shape, np.nan), np.zeros(1)))
+    def no_numbers(pairs):
+        return [(np.full(len(pair.segment), np.nan, np.float32), 0.0) for pair in pairs]
+
+    monkeypatch.setattr(pruner.network, "logits", no_numbers)
     with pytest.raises(ArtifactError, match="no number"):
         pruner.prune("login", sentences[0])
-
-
-# The session
-
-
-@pytest.mark.parametrize(
-    ("device", "parsed"),
-    [("auto", ("auto", 0)), ("cpu", ("cpu", 0)), ("cuda", ("cuda", 0)), ("cuda:3", ("cuda", 3))],
-)
-def test_devices(device, parsed):
-    assert parse_device(device) == parsed
-
-
-@pytest.mark.parametrize("device", ["", "gpu", "cuda:", "cuda:x", "cpu:1", "CPU", "cuda:-1"])
-def test_unknown_devices(device, tiny_model_dir):
-    with pytest.raises(DeviceError, match="use auto, cpu, cuda"):
-        parse_device(device)
-    with pytest.raises(DeviceError, match="use auto, cpu, cuda"):
-        Pruner.from_pretrained(tiny_model_dir, device=device)
-
-
-class FakeRuntime:
-    def __init__(self, *providers):
-        self.providers = [*providers, "CPUExecutionProvider"]
-
-    def get_available_providers(self):
-        return self.providers
-
-
-def test_auto_takes_cuda_where_it_is(monkeypatch):
-    monkeypatch.setattr(session_module, "import_runtime", FakeRuntime)
-    assert choose_device("auto") == ("cpu", 0)
-    with pytest.raises(DeviceError, match=r"cuda:1: .*linecls\[gpu\]"):
-        choose_device("cuda:1")
-    monkeypatch.setattr(session_module, "import_runtime", lambda: FakeRuntime("CUDAExecutionProvider"))
-    assert choose_device("auto") == ("cuda", 0)
-    assert choose_device("cuda:1") == ("cuda", 1)
-    assert choose_device("cpu") == ("cpu", 0)
-
-
-def test_the_runtime_is_missing_or_there_twice(monkeypatch, tmp_path):
-    site = tmp_path / "site"
-    (site / "onnxruntime").mkdir(parents=True)
-    (site / "onnxruntime" / "__init__.py").write_text("raise ImportError('no such symbol')")
-    for module in [name for name in sys.modules if name.partition(".")[0] == "onnxruntime"]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.syspath_prepend(str(site))
-    (site / "onnxruntime-1.20.0.dist-info").mkdir()
-    with pytest.raises(LineclsError, match="does not load: no such symbol"):
-        import_runtime()
-    (site / "onnxruntime_gpu-1.20.0.dist-info").mkdir()
-    with pytest.raises(LineclsError, match=r"both installed.*pip uninstall"):
-        import_runtime()
-    monkeypatch.setattr(session_module, "find_spec", lambda name: None)
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtraError, match=r"linecls\[cpu\]"):
-        import_runtime()
-
-
-def test_threads(tiny_model_dir):
-    assert Session(tiny_model_dir / "model.onnx", device="cpu", threads=2).threads == 2
-    assert Session(tiny_model_dir / "model.onnx", device="cpu").threads == physical_cores() >= 1
-    with pytest.raises(LineclsError, match="threads must be at least 1"):
-        Session(tiny_model_dir / "model.onnx", threads=0)
-
-
-def test_an_input_that_linecls_does_not_know(pruner):
-    with pytest.raises(ArtifactError, match="unknown input"):
-        pruner.session.run({"input_ids": np.zeros((1, 4), np.int64)})
 
 
 def test_importing_linecls_loads_nothing_heavy(tiny_model_dir):

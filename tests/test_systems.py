@@ -141,11 +141,11 @@ class FakePruner:
     artifact = SimpleNamespace(
         name="tiny",
         version="1",
-        files={"int8": "model.onnx"},
-        sha256={"model.onnx": "ab12"},
+        files={"int8": {"encoder": "encoder-int8.onnx"}},
+        sha256={"encoder-int8.onnx": "ab12"},
         default_operating_point="balanced",
     )
-    session = SimpleNamespace(device="cpu")
+    network = SimpleNamespace(device="cpu")
 
     def prune(self, query: str, observation: str, **options: object) -> SimpleNamespace:
         self.calls.append(("prune", options))
@@ -176,7 +176,7 @@ class TestLinecls:
         description = create("linecls", pruner=FakePruner(), bias=0.5).describe()
         assert description == {
             "model": "tiny 1",
-            "sha256": {"int8": "ab12"},
+            "sha256": {"int8.encoder": "ab12"},
             "device": "cpu",
             "operating_point": "balanced",
             "bias": 0.5,

@@ -8,15 +8,15 @@ import click
 
 from linecls.errors import missing_extra
 
-_HELP = """Write a model directory (ONNX graph, tokenizer, metadata) from a checkpoint of `linecls train`.
+_HELP = """Write a model directory (ONNX graphs, tokenizer, metadata) from a checkpoint of `linecls train`.
 
 \b
   linecls export runs/linebench/best.ckpt -o model/
   linecls export runs/linebench/best.ckpt -o model/ --tune dev.jsonl.gz     # choose the operating points on labels
-  linecls export runs/linebench/best.ckpt -o model/ --variant fp32          # for a GPU, or to compare
+  linecls export runs/linebench/best.ckpt -o model/ --variant int8 --variant fp16   # fp16 is for a GPU
   linecls prune "why does it fail" log.txt --model model/
 
-The fp32 graph is compared with torch on the records given by --tune (or a small example) and refused when a
+The fp32 graphs are compared with torch on the records given by --tune (or a small example) and refused when a
 logit differs by more than 1e-4. Needs the extras `train` and `export`.
 """
 
@@ -28,8 +28,8 @@ logit differs by more than 1e-4. Needs the extras `train` and `export`.
     "--variant",
     "variants",
     multiple=True,
-    type=click.Choice(["int8", "fp32"]),
-    help="Precision to write; the first one given is the default. [default: int8, fp32]",
+    type=click.Choice(["int8", "fp16", "fp32"]),
+    help="Precision to write (fp16 is for a GPU); the first one given is the default. [default: int8, fp32]",
 )
 @click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of the int8 weights.")
 @click.option("--name", default="linecls", show_default=True, help="Name of the model in its metadata.")

@@ -45,7 +45,10 @@ def command(model: str | None, as_json: bool) -> None:
 def _describe(artifact: Artifact) -> tuple[dict[str, Any], ArtifactError | None]:
     """The model as plain values, and the first thing that is wrong with its files."""
     damage: ArtifactError | None = None
-    variants = {name: variant for variant, name in artifact.files.items()}
+    variants: dict[str, list[str]] = {}
+    for variant, roles in artifact.files.items():
+        for name in roles.values():
+            variants.setdefault(name, []).append(variant)
     files = []
     for name, digest in artifact.sha256.items():
         path = artifact.directory / name
@@ -55,13 +58,16 @@ def _describe(artifact: Artifact) -> tuple[dict[str, Any], ArtifactError | None]
         except ArtifactError as error:
             intact, damage = False, damage or error
         size = path.stat().st_size if path.is_file() else None
-        files.append({"name": name, "variant": variants.get(name), "bytes": size, "sha256": digest, "intact": intact})
+        files.append(
+            {"name": name, "variants": variants.get(name, []), "bytes": size, "sha256": digest, "intact": intact}
+        )
     values = {
         "name": artifact.name,
         "version": artifact.version,
         "directory": str(artifact.directory),
         "bytes": artifact.size,
         "files": files,
+        "providers": artifact.providers,
         "encoding": artifact.encoding.to_dict(),
         "operating_points": {name: asdict(point) for name, point in artifact.operating_points.items()},
         "default_operating_point": artifact.default_operating_point,
@@ -75,7 +81,7 @@ def _table(values: dict[str, Any]) -> str:
     lines += ["", "Files"]
     for file in values["files"]:
         state = "intact" if file["intact"] else "DAMAGED" if file["bytes"] is not None else "MISSING"
-        label = f"{file['name']} ({file['variant']})" if file["variant"] else file["name"]
+        label = f"{file['name']} ({', '.join(file['variants'])})" if file["variants"] else file["name"]
         lines.append(f"  {label:<24}{_megabytes(file['bytes']):>10}  {state:<8}sha256 {file['sha256'][:16]}…")
     lines += ["", "Operating points"]
     for name, point in values["operating_points"].items():

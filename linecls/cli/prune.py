@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -104,7 +106,7 @@ def command(
             click.get_current_context().exit(1)
         return
     write_stdout(_render(observation, spans, answerable, as_json, numbers), kept_elsewhere=_kept(file))
-    if not spans and sys.stderr.isatty():
+    if not spans and _on_terminal():
         warn(f"none of the {len(observation)} lines answers the query")
 
 
@@ -141,8 +143,41 @@ def _prune(query: str, raw: bytes, options: dict[str, Any], **loading: Any) -> t
         pruner.artifact.operating_point(options["operating_point"])
     except LineclsError as error:
         raise click.BadParameter(str(error), param_hint="--operating-point") from error
-    pruning = pruner.prune(query, raw, **options)
+    progress = _Progress()
+    try:
+        pruning = pruner.prune(query, raw, **options, progress=progress.show if _on_terminal() else None)
+    finally:
+        progress.clear()
     return Observation.of(raw), pruning.spans, pruning.answerable
+
+
+def _on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class _Progress:
+    """How far a long input is, on the terminal's stderr, from the second second on."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + 2
+        self._width = 0
+
+    def show(self, done: int, total: int) -> None:
+        if time.monotonic() >= self._next:
+            text = f"linecls: {done:,} of {total:,} lines read, {done / total:.0%}"
+            self._write(text.ljust(self._width))
+            self._width = len(text)
+            self._next = time.monotonic() + 0.5
+
+    def clear(self) -> None:
+        if self._width:
+            self._write(" " * self._width)
+            self._write("")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        with suppress(OSError):
+            click.echo(f"\r{text}", err=True, nl=False)
 
 
 def _render(observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool) -> bytes:

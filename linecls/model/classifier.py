@@ -99,9 +99,7 @@ class LineClassifier(nn.Module):
             line_mask=line_mask,
             length_bucket=length_bucket,
         )
-        if spans is not None:
-            keep = log_coverage(spans, line_mask).float().masked_fill(~line_mask, 0.0)
-        return keep, answerable
+        return final_logits(keep, spans, line_mask), answerable
 
     def scores(
         self,
@@ -118,9 +116,36 @@ class LineClassifier(nn.Module):
     ) -> tuple[Tensor, Tensor, SpanScores | None]:
         """What the losses need: line logits [B, L], answerable logits [B] and, where they are on, span scores."""
         states = self.backbone(input_ids, attention_mask)
-        query_states = self.backbone(query_ids, query_mask)
-        lines = pool_lines(states, line_index, line_length, self.config.pooling)
-        similarity, query_mean = self.similarity(states, lines, query_states, query_mask, line_index, line_length)
+        return self.scores_of_states(
+            tokens=states.reshape(-1, states.shape[-1]),
+            lines=pool_lines(states, line_index, line_length, self.config.pooling),
+            query_states=self.backbone(query_ids, query_mask),
+            query_mask=query_mask,
+            line_index=line_index,
+            line_length=line_length,
+            line_features=line_features,
+            line_mask=line_mask,
+            length_bucket=length_bucket,
+        )
+
+    def scores_of_states(
+        self,
+        *,
+        tokens: Tensor,
+        lines: Tensor,
+        query_states: Tensor,
+        query_mask: Tensor,
+        line_index: Tensor,
+        line_length: Tensor,
+        line_features: Tensor,
+        line_mask: Tensor,
+        length_bucket: Tensor,
+    ) -> tuple[Tensor, Tensor, SpanScores | None]:
+        """What follows the backbone: states of tokens [N, hidden], lines [B, L, hidden] and queries [B, Q, hidden].
+
+        line_index is the position of a line's first token in `tokens`; the rest and the result as for `scores`.
+        """
+        similarity, query_mean = self.similarity(tokens, lines, query_states, query_mask, line_index, line_length)
         similarity = torch.cat((similarity, line_features[..., _BM25 : _BM25 + 1]), dim=-1)
         prior = standardise(similarity, line_mask)
         features = torch.cat((prior, line_features), dim=-1) if self.config.line_features else prior
@@ -150,6 +175,13 @@ class LineClassifier(nn.Module):
             dim=1,
         )
         return self.answerable_head(seen).squeeze(-1).float()
+
+
+def final_logits(keep: Tensor, spans: SpanScores | None, line_mask: Tensor) -> Tensor:
+    """Keep logits [B, L] of line logits [B, L] and, where there are any, span scores; 0 for padding lines."""
+    if spans is None:
+        return keep
+    return log_coverage(spans, line_mask).float().masked_fill(~line_mask, 0.0)
 
 
 class SpanHead(nn.Module):

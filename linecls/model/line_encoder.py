@@ -24,21 +24,21 @@ class RelativeBias(nn.Module):
 
     def forward(self, queries: int, lines: int, device: torch.device) -> Tensor:
         """Bias [heads, Q + L, Q + L]."""
-        total = queries + lines
-        position = torch.arange(total, device=device)
-        distance = position.unsqueeze(0) - position.unsqueeze(1)
+        # One embedding per distance, laid out along the diagonals: the table is read 2 L - 1 times, not L * L.
+        distance = torch.arange(1 - lines, lines, device=device)
         size = distance.abs()
         spread = self.buckets - self.exact
         log = torch.log(size.clamp(min=1).float() / self.exact) / math.log(self.furthest / self.exact)
         coarse = (self.exact + (log * spread).long()).clamp(max=self.buckets - 1)
         bucket = torch.where(size < self.exact, size, coarse)
         bucket = torch.where(distance < 0, bucket + self.buckets, bucket)
-        is_query = position < queries
-        row, column = is_query.unsqueeze(1), is_query.unsqueeze(0)
-        bucket = torch.where(row & column, 2 * self.buckets, bucket)
-        bucket = torch.where(row & ~column, 2 * self.buckets + 1, bucket)
-        bucket = torch.where(~row & column, 2 * self.buckets + 2, bucket)
-        return self.table(bucket).permute(2, 0, 1)
+        position = torch.arange(lines, device=device)
+        diagonal = position.unsqueeze(0) - position.unsqueeze(1) + (lines - 1)
+        between = self.table(bucket).transpose(0, 1).index_select(1, diagonal.reshape(-1)).reshape(-1, lines, lines)
+        within, outwards, inwards = self.table.weight[2 * self.buckets :, :, None, None]
+        upper = torch.cat((within.expand(-1, queries, queries), outwards.expand(-1, queries, lines)), dim=2)
+        lower = torch.cat((inwards.expand(-1, lines, queries), between), dim=2)
+        return torch.cat((upper, lower), dim=1)
 
 
 class Layer(nn.Module):

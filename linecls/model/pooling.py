@@ -65,14 +65,14 @@ class Similarity(nn.Module):
 
     def forward(
         self,
-        states: Tensor,
+        tokens: Tensor,
         line_states: Tensor,
         query_states: Tensor,
         query_mask: Tensor,
         line_index: Tensor,
         line_length: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """Similarities [B, L, 4] and the mean query state [B, hidden]."""
+        """Similarities [B, L, 4] and the mean query state [B, hidden]; token states [N, hidden]."""
         query_states = query_states.float()
         live = query_mask.unsqueeze(-1).float()
         query_mean = (query_states * live).sum(dim=1) / live.sum(dim=1)
@@ -82,24 +82,24 @@ class Similarity(nn.Module):
         cosine = (F.normalize(line_states, dim=-1, eps=1e-6) * query_unit).sum(dim=-1)
         cosine_around = (F.normalize(around, dim=-1, eps=1e-6) * query_unit).sum(dim=-1)
 
-        best = self._best_match(states, query_states, line_index, line_length)
+        best = self._best_match(tokens, query_states, line_index, line_length)
         best_around = torch.maximum(best, torch.maximum(_shift(best, 1), _shift(best, -1)))
         score = self.token_weight(query_states).squeeze(-1).masked_fill(query_mask == 0, -1e4)
         weight = score.softmax(dim=-1).unsqueeze(1)
         late, late_around = (best * weight).sum(dim=-1), (best_around * weight).sum(dim=-1)
         return torch.stack((cosine, cosine_around, late, late_around), dim=-1), query_mean
 
-    def _best_match(self, states: Tensor, query_states: Tensor, line_index: Tensor, line_length: Tensor) -> Tensor:
+    def _best_match(self, tokens: Tensor, query_states: Tensor, line_index: Tensor, line_length: Tensor) -> Tensor:
         """For each line and query token the best cosine among the line's tokens, [B, L, Q]; 0 when blank."""
-        batch, lines = line_index.shape
-        flat = F.normalize(states.float().reshape(-1, states.shape[-1]), dim=-1)
-        cosine = flat @ F.normalize(query_states, dim=-1).transpose(1, 2)  # [B, W*T, Q]
-        step = torch.arange(self.line_tokens, device=states.device)
+        batch = line_index.shape[0]
+        flat = F.normalize(tokens.float(), dim=-1)
+        cosine = flat @ F.normalize(query_states, dim=-1).transpose(1, 2)  # [B, N, Q]
+        step = torch.arange(self.line_tokens, device=tokens.device)
         valid = step < line_length.unsqueeze(-1)  # [B, L, K]
-        index = (line_index.unsqueeze(-1) + step).where(valid, line_index.unsqueeze(-1))
-        index = index.reshape(batch, -1, 1).expand(-1, -1, cosine.shape[-1])
         # Padding steps repeat the line's first token, so the maximum needs no mask.
-        best = cosine.gather(1, index).reshape(batch, lines, -1, cosine.shape[-1]).amax(dim=2)
+        index = line_index.unsqueeze(-1) + step.where(valid, torch.zeros_like(step))
+        index = index + cosine.shape[1] * torch.arange(batch, device=tokens.device)[:, None, None]
+        best = _take(cosine.reshape(-1, cosine.shape[-1]), index).amax(dim=2)
         return best * (line_length > 0).unsqueeze(-1)
 
 

@@ -51,8 +51,12 @@ class Linecls:
         artifact = self._pruner.artifact
         return {
             "model": f"{artifact.name} {artifact.version}",
-            "sha256": {variant: artifact.sha256[file] for variant, file in artifact.files.items()},
-            "device": self._pruner.session.device,
+            "sha256": {
+                f"{variant}.{role}": artifact.sha256[name]
+                for variant, roles in artifact.files.items()
+                for role, name in roles.items()
+            },
+            "device": self._pruner.network.device,
             "operating_point": artifact.default_operating_point,
             **self.options,
         }
