@@ -86,17 +86,35 @@ def by_observation(records: Iterable[Record]) -> list[list[Record]]:
     return list(groups.values())
 
 
-def without_duplicates(records: Iterable[Record], similarity: float = 0.8) -> list[Record]:
-    """Records without near-duplicate observations, nor near-duplicate labels (query and answer)."""
+def without_duplicates(records: Iterable[Record], similarity: float = 0.8, repeats: int = 4) -> list[Record]:
+    """Records without near-duplicate observations, nor near-duplicate labels (query and answer).
+
+    A cut variant (`extra["variant_of"]`) stays when the observation that it comes from does: being alike is its
+    point. A negative has no answer to be compared, and a query that is answered elsewhere is what makes it a hard
+    one, so it goes only if its query was already asked as a negative `repeats` times.
+    """
     observations, labels, kept = MinHash(similarity), MinHash(similarity, seed=2), []
     queries: set[tuple[str, str]] = set()
+    unanswered: Counter[str] = Counter()
+    stayed: set[str] = set()
     for group in by_observation(records):
-        if not observations.add(observation_shingles(group[0].tool_output)):
+        base = group[0].extra.get("variant_of")
+        if base is not None and base not in stayed:
             continue
+        if base is None and not observations.add(observation_shingles(group[0].tool_output)):
+            continue
+        stayed.add(group[0].instance_id.rpartition("#")[0])
         for record in group:
-            asked = (group[0].tool_output, record.query.lower())
-            if asked not in queries and labels.add(label_shingles(record)):
-                queries.add(asked)
+            query = record.query.lower()
+            if (group[0].tool_output, query) in queries:
+                continue
+            if not record.gold_spans:
+                new = unanswered[query] < repeats
+                unanswered[query] += 1
+            else:
+                new = base is not None or labels.add(label_shingles(record))
+            if new:
+                queries.add((group[0].tool_output, query))
                 kept.append(record)
     return kept
 
@@ -244,7 +262,11 @@ def card(records: Sequence[Record]) -> dict[str, Any]:
         "gold_share": {"mean": round(float(np.mean(shares)), 4) if shares else 0.0, **_quantiles(shares)},
         "query_words": _quantiles([float(len(r.query.split())) for r in records]),
         "gold_position": {f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)},
-        "bm25_recall_at_10": {name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())},
+        "bm25_recall_at_10": {
+            name: round(float(np.mean(values)), 4)
+            for name, values in sorted(recalls.items())
+            if "/" not in name or len(values) >= 30
+        },
     }
 
 
