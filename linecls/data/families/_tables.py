@@ -199,7 +199,7 @@ def draw(table: Table) -> Page:
 _LEADS = ("Quick check: ", "I need to know: ", "For the report: ", "Find out: ", "Show the line: ", "Evidence for: ")
 
 
-def _worded(rng: random.Random, text: str) -> str:
+def worded(rng: random.Random, text: str) -> str:
     """A question or phrase with another start or end; its words stay."""
     roll = rng.random()
     if roll < 0.1:
@@ -256,7 +256,7 @@ def labels_of(rng: random.Random, table: Table, page: Page, most: int = 5, negat
     taken: set[int] = set()
     for ask in asks:
         rows = ask.choose(table.rows)
-        query = _worded(rng, rng.choice(ask.wordings))
+        query = worded(rng, rng.choice(ask.wordings))
         if not rows and ask.cuttable:
             missing.append(Label(query, None, f"{table.name}_absent_{ask.rule}"))
         elif rows and len(rows) <= ask.most and not (set(rows) & taken and rng.random() < 0.5):
@@ -275,11 +275,11 @@ def labels_of(rng: random.Random, table: Table, page: Page, most: int = 5, negat
             if row.get("means") and same == 1:
                 wording = rng.choice(table.by_name)
                 query = wording.format(m=rng.choice(row["means"]), n=row["name"])
-                found.append(Label(_worded(rng, query), f"r{number}", f"{table.name}_named", cuttable=True))
+                found.append(Label(worded(rng, query), f"r{number}", f"{table.name}_named", cuttable=True))
         others = [(n, means) for n, means in table.absent if n not in shown and means]
         for name, means in rng.sample(others, min(len(others), 2)):
             query = rng.choice(table.by_name).format(m=rng.choice(means), n=name)
-            missing.append(Label(_worded(rng, query), None, f"{table.name}_absent_named"))
+            missing.append(Label(worded(rng, query), None, f"{table.name}_absent_named"))
     rng.shuffle(missing)
     count = int(negatives) + (rng.random() < negatives - int(negatives))
     rng.shuffle(found)
