@@ -162,9 +162,11 @@ def build(
                 tell(running[done], done.result())
     records = [record for job in plan.jobs for record in load_records(folder / job.shard)]
     records = share_texts(quality.without_duplicates(records, plan.similarity))
-    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most)
+    known = quality.lexical(records)
+    outcomes = {id(record): outcome for record, outcome in zip(records, known, strict=True)}
+    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most, known)
     records = quality.without_surplus_negatives(records, random.Random(plan.seed), plan.negatives)
-    figures = quality.card(records)
+    figures = quality.card(records, [outcomes[id(record)] for record in records])
     partial = output / f".{os.getpid()}-{plan.name}.jsonl.gz"  # a reader never sees half a set
     write_records(partial, records)
     partial.replace(output / f"{plan.name}.jsonl.gz")

@@ -26,18 +26,19 @@ def observation_of(record: Record) -> str:
     return record.instance_id.rpartition("#")[0]
 
 
-def _renumbered(lines: list[str], command: str) -> list[str]:
-    """Lines with their printed numbers counted anew, where the command prints one on each line."""
+def _renumbered(lines: list[str], first: str, command: str) -> list[str]:
+    """Lines with their printed numbers counted on from that of `first`, where the command prints one on each line."""
     if not re.search(r"\b(cat -n|nl|blame)\b", command):
         return lines
-    matches = [_NUMBERED.match(line) for line in lines]
-    if not all(matches):
+    begin, matches = _NUMBERED.match(first), [_NUMBERED.match(line) for line in lines]
+    if begin is None or not all(matches):
         return lines
-    renewed, number = [], 0
+    renewed = []
+    number = int(begin.group(2) or begin.group(5)) - 1
     for line, match in zip(lines, matches, strict=True):
         assert match is not None
         group = 2 if match.group(2) else 5
-        number = number + 1 if renewed else int(match.group(group))
+        number += 1
         start, end = (match.start(1), match.end(2)) if group == 2 else match.span(5)
         renewed.append(f"{line[:start]}{number:>{end - start}}{line[end:]}")
     return renewed
@@ -61,7 +62,7 @@ def cut_out(group: list[Record], rng: random.Random, most: int = 2, keep: int = 
     left = [line for line, out in zip(lines, gone, strict=True) if not out]
     if len(left) < 12:
         return []
-    text = "".join(_renumbered(left, group[0].command))
+    text = "".join(_renumbered(left, lines[0], group[0].command))
     moved = (~gone).cumsum()
     name = f"{observation_of(group[0])}~cut"
     made: list[tuple[Record, list[Span], str]] = [(r, [], f"cut_{r.extra.get('rule', '')}") for r in chosen]

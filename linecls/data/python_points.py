@@ -330,18 +330,17 @@ def _of_function(node: _Function, rng: random.Random, lines: list[str], owner: s
             line = argument.lineno - 1
             yield Point("default", f"{spot} default {argument.arg}", query, (range(line, (value.end_lineno or 0)),))
     final = node.body[-1]
-    long_enough = (node.end_lineno or 0) - node.lineno >= 8
-    if long_enough and isinstance(final, ast.Return) and final.value is not None and len(_span(final)) <= 6:
-        if not isinstance(final.value, ast.Constant):
-            query = rng.choice(
-                [
-                    f"What does {where} hand back in the end?",
-                    f"What comes out of {where}?",
-                    f"Which value is the outcome of {where}?",
-                    f"{where}: final result",
-                ]
-            )
-            yield Point("result", f"{spot} result", query, (_span(final),))
+    telling = isinstance(final, ast.Return) and not isinstance(final.value, (ast.Constant, type(None)))
+    if telling and (node.end_lineno or 0) - node.lineno >= 8 and len(_span(final)) <= 6:
+        query = rng.choice(
+            [
+                f"What does {where} hand back in the end?",
+                f"What comes out of {where}?",
+                f"Which value is the outcome of {where}?",
+                f"{where}: final result",
+            ]
+        )
+        yield Point("result", f"{spot} result", query, (_span(final),))
     for inner in ast.walk(node):
         if isinstance(inner, ast.If):
             stop = inner.body[-1].end_lineno or 0
@@ -378,17 +377,21 @@ def _of_function(node: _Function, rng: random.Random, lines: list[str], owner: s
                         ]
                     )
                     yield Point("lookup", f"{spot} lookup {key.value}", query, (_span(inner),))
-        elif isinstance(inner, ast.Call) and _name(inner.func) in ("sorted", "sort", "min", "max"):
-            if any(k.arg == "key" for k in inner.keywords) and len(_span(inner)) <= 4:
-                verb = {"min": "the smallest", "max": "the largest"}.get(_name(inner.func), "the order")
-                query = rng.choice(
-                    [
-                        f"By what is {verb} decided in {where}?",
-                        f"{where}: which criterion gives {verb}?",
-                        f"What decides {verb} when {where} compares entries?",
-                    ]
-                )
-                yield Point("order", f"{spot} order", query, (_span(inner),), cuttable=False)
+        elif (
+            isinstance(inner, ast.Call)
+            and _name(inner.func) in ("sorted", "sort", "min", "max")
+            and any(k.arg == "key" for k in inner.keywords)
+            and len(_span(inner)) <= 4
+        ):
+            verb = {"min": "the smallest", "max": "the largest"}.get(_name(inner.func), "the order")
+            query = rng.choice(
+                [
+                    f"By what is {verb} decided in {where}?",
+                    f"{where}: which criterion gives {verb}?",
+                    f"What decides {verb} when {where} compares entries?",
+                ]
+            )
+            yield Point("order", f"{spot} order", query, (_span(inner),))
 
 
 _LEVELS = {

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -121,11 +122,13 @@ def without_duplicates(records: Iterable[Record], similarity: float = 0.8, repea
 
 def tokens(text: str) -> list[str]:
     """Lower-case words; an identifier counts whole and by its parts."""
-    found = []
-    for word in _WORD.findall(text):
-        parts = words_of(word).lower().split()
-        found += [word.lower(), *parts] if len(parts) > 1 else [word.lower()]
-    return found
+    return [token for word in _WORD.findall(text) for token in _tokens_of(word)]
+
+
+@lru_cache(maxsize=1 << 17)
+def _tokens_of(word: str) -> tuple[str, ...]:
+    parts = words_of(word).lower().split()
+    return (word.lower(), *parts) if len(parts) > 1 else (word.lower(),)
 
 
 class LineIndex:
@@ -180,16 +183,23 @@ def lexical(records: Sequence[Record], share: float = 0.1) -> list[Lexical | Non
     return outcomes
 
 
-def without_easy(records: Sequence[Record], rng: random.Random, drop: float = 0.5, most: float = 0.35) -> list[Record]:
+def without_easy(
+    records: Sequence[Record],
+    rng: random.Random,
+    drop: float = 0.5,
+    most: float = 0.35,
+    outcomes: Sequence[Lexical | None] | None = None,
+) -> list[Record]:
     """Records without those that plain word matching answers too often.
 
+    outcomes: what `lexical` says of the records, if that is known.
     drop: share that goes of the records whose answer holds the line that BM25 ranks first.
     most: of what is left, BM25's mean recall at 10 % of the lines for each tool type; found ones go, by
         chance, until it is met.
     """
     pairs = [
         (r, o)
-        for r, o in zip(records, lexical(records), strict=True)
+        for r, o in zip(records, outcomes or lexical(records), strict=True)
         if o is None or not o.first or rng.random() >= drop
     ]
     gone: set[int] = set()
@@ -227,9 +237,12 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
     return dict(zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True))
 
 
-def card(records: Sequence[Record]) -> dict[str, Any]:
-    """Figures about a set: counts, lengths in lines, gold share, positions of gold, BM25 recall at 10 %."""
-    outcomes = lexical(records)
+def card(records: Sequence[Record], outcomes: Sequence[Lexical | None] | None = None) -> dict[str, Any]:
+    """Figures about a set: counts, lengths in lines, gold share, positions of gold, BM25 recall at 10 %.
+
+    outcomes: what `lexical` says of the records, if that is known.
+    """
+    outcomes = outcomes or lexical(records)
     positions, shares, gold_lines, lengths = Counter(), [], [], []
     recalls: dict[str, list[float]] = {}
     totals: dict[str, int] = {}

@@ -106,12 +106,11 @@ def _labels(
                     f"{item.file}: {low}",
                 ]
             )
-            items = [(item, spans)]
-            alone = False
+            told, alone = [(item, spans)], False
         else:
-            alone = not near(name, set(by_kind) - {name})
-        key = f"{name}:{items[0][0].noun}"
-        for _, spans in items:
+            told, alone = items, not near(name, set(by_kind) - {name})
+        key = f"{name}:{told[0][0].noun}"
+        for _, spans in told:
             for span in spans:
                 page.mark(key, *span)
         labels.append(Label(query, key, name, cuttable=alone))

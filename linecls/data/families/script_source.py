@@ -82,7 +82,14 @@ def _remarks(lines: list[str], rng: random.Random) -> Iterator[Point]:
             own = len(lines[number]) - len(lines[number].lstrip())
             stop = block_end(lines, number)
             if stop and own == indent and not _DULL.search(handle):
-                while stop < len(lines) and stop - first < 8 and lines[stop].strip() and not _REMARK.match(lines[stop]):
+                single = stop == number + 1
+                while (
+                    single
+                    and stop < len(lines)
+                    and stop - first < 8
+                    and lines[stop].strip()
+                    and not _REMARK.match(lines[stop])
+                ):
                     if len(lines[stop]) - len(lines[stop].lstrip()) != indent or lines[stop].lstrip()[0] in "})]":
                         break
                     further = block_end(lines, stop, 6)
