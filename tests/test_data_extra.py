@@ -595,3 +595,10 @@ def test_the_configuration_that_ships_is_valid(tmp_path: Path, monkeypatch: pyte
     plan = build.load_plan(config, exclude_records=[str(tmp_path / "test.jsonl.gz")])
     assert {job.family for job in plan.jobs} >= {"listings", "python_points", "config_files", "crashes", "compilers"}
     assert all(job.options["exclude"] == ["depot"] for job in plan.jobs)
+
+
+def test_levels_go_by_shared_words() -> None:
+    text = "alpha beta timeout\nother\n"
+    queries = ("alpha beta?", "Which timeout is the longest of everything configured?", "Who waits?")
+    assert [quality.level(record(text, [(1, 1)], query, 0)) for query in queries] == ["easy", "medium", "semantic"]
+    assert quality.level(record(text, [], "alpha", 0)) == ""

@@ -166,6 +166,8 @@ def build(
     outcomes = {id(record): outcome for record, outcome in zip(records, known, strict=True)}
     records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most, known)
     records = quality.without_surplus_negatives(records, random.Random(plan.seed), plan.negatives)
+    for record in records:
+        record.extra["level"] = quality.level(record)
     figures = quality.card(records, [outcomes[id(record)] for record in records])
     partial = output / f".{os.getpid()}-{plan.name}.jsonl.gz"  # a reader never sees half a set
     write_records(partial, records)

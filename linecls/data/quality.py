@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linecls.data.rephrase import overlap
 from linecls.data.vocabulary import words_of
 from linecls.observation import split_lines
 from linecls.records import Record
@@ -77,6 +78,16 @@ def label_shingles(record: Record) -> set[str]:
     gold = "".join(lines[n] for span in record.gold_spans for n in range(span.start_line - 1, span.end_line))
     words = [word.lower() for word in _WORD.findall(f"{record.query}\n{gold}")]
     return {f"{a} {b}" for a, b in pairwise(words)}
+
+
+def level(record: Record) -> str:
+    """`easy`, `medium` or `semantic` by the share of the query's words in the answer; empty for a negative."""
+    if not record.gold_spans:
+        return ""
+    lines = split_lines(record.tool_output)
+    gold = "".join(lines[n] for span in record.gold_spans for n in range(span.start_line - 1, span.end_line))
+    share = overlap(record.query, gold)
+    return "easy" if share > 0.5 else "medium" if share > 0.15 else "semantic"
 
 
 def by_observation(records: Iterable[Record]) -> list[list[Record]]:
@@ -237,6 +248,13 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
     return dict(zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True))
 
 
+def _common(counts: Counter[str], most: int = 80) -> dict[str, int]:
+    """The largest counts by name, and how many the others come to."""
+    shown = dict(sorted(counts.most_common(most)))
+    rest = sum(counts.values()) - sum(shown.values())
+    return {**shown, f"({len(counts) - len(shown)} others)": rest} if rest else shown
+
+
 def card(records: Sequence[Record], outcomes: Sequence[Lexical | None] | None = None) -> dict[str, Any]:
     """Figures about a set: counts, lengths in lines, gold share, positions of gold, BM25 recall at 10 %.
 
@@ -266,9 +284,10 @@ def card(records: Sequence[Record], outcomes: Sequence[Lexical | None] | None = 
         "negatives": len(records) - answered,
         "negative_share": round(1 - answered / len(records), 4) if records else 0.0,
         "tool_types": dict(sorted(Counter(r.tool_type for r in records).items())),
-        "rules": dict(
-            sorted(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records).items())
-        ),
+        "families": dict(sorted(Counter(str(r.extra.get("family", "")) for r in records).items())),
+        "levels": dict(sorted(Counter(str(r.extra.get("level", "")) or "negative" for r in records).items())),
+        "cut_variants": sum("variant_of" in r.extra for r in records),
+        "rules": _common(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records)),
         "licences": dict(Counter(str(r.extra.get("licence", "")) for r in records).most_common()),
         "lines": _quantiles(lengths),
         "gold_lines": _quantiles(gold_lines),
