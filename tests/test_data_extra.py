@@ -24,6 +24,7 @@ from linecls.data.families import (
     config_files,
     crashes,
     listings,
+    memory_faults,
     python_points,
     script_source,
 )
@@ -602,3 +603,48 @@ def test_levels_go_by_shared_words() -> None:
     queries = ("alpha beta?", "Which timeout is the longest of everything configured?", "Who waits?")
     assert [quality.level(record(text, [(1, 1)], query, 0)) for query in queries] == ["easy", "medium", "semantic"]
     assert quality.level(record(text, [], "alpha", 0)) == ""
+
+
+def test_dates_of_a_listing_grow_with_age() -> None:
+    days = [listings._day(n) for n in range(1500)]
+    assert days == sorted(days, reverse=True)
+    assert len(set(days)) == len(days)
+
+
+def test_a_row_must_stand_out_by_what_is_printed() -> None:
+    rows = [{"name": f"e{i}", "size": size} for i, size in enumerate([2048, 2060, 5, 6])]
+    asks = [extreme("big", "size", "Which is big?")]
+    table = Table("t", "shell", ["x"], [("size", "size", ">")], rows, asks, show={"size": listings.human})
+    assert labels_of(random.Random(0), table, draw(table)) == []
+
+
+def test_leaks_and_errors_of_memory_are_told_apart() -> None:
+    lines = [
+        "==7== Invalid read of size 1",
+        "==7==    at 0x1: pick_load0_part (a.c:3)",
+        "==7== ",
+        "==7== 4 bytes in 1 blocks",
+        "==7==    definitely lost in loss record 1 of 1",
+        "==7==    by 0x2: pick_scan1_part (a.c:9)",
+        "==7== ",
+    ]
+    page = memory_faults.Page()
+    page.say(*lines)
+    assert memory_faults._blocks(page) == [(1, 2), (4, 6)]
+    by_name = {f.name: f for f in memory_faults.FAULTS}
+    placed = [("pick_load0_part", "a.c", by_name["read_past"]), ("pick_scan1_part", "a.c", by_name["leak_lost"])]
+    found = {
+        label.rule: page.spans(label.key)
+        for label in memory_faults._labels(random.Random(0), page, placed)
+        if label.key
+    }
+    assert found == {"read_past": [Span(1, 2)], "leak_lost": [Span(4, 6)]}
+
+
+@pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("valgrind")), reason="needs gcc and valgrind")
+def test_real_memory_reports_name_the_planted_function() -> None:
+    records = made(memory_faults, 1, seed=2)
+    sound(records)
+    answered = [r for r in records if not r.is_irrelevant]
+    assert answered
+    assert all("_part (" in "".join(gold(r)) for r in answered if r.extra["rule"] != "heap_summary")

@@ -330,14 +330,16 @@ def _of_function(node: _Function, rng: random.Random, lines: list[str], owner: s
             line = argument.lineno - 1
             yield Point("default", f"{spot} default {argument.arg}", query, (range(line, (value.end_lineno or 0)),))
     final = node.body[-1]
-    telling = isinstance(final, ast.Return) and not isinstance(final.value, (ast.Constant, type(None)))
+    telling = isinstance(final, ast.Return) and not isinstance(
+        final.value, (ast.Constant, ast.Name, ast.Attribute, type(None))
+    )
     if telling and (node.end_lineno or 0) - node.lineno >= 8 and len(_span(final)) <= 6:
         query = rng.choice(
             [
                 f"What does {where} hand back in the end?",
                 f"What comes out of {where}?",
                 f"Which value is the outcome of {where}?",
-                f"{where}: final result",
+                f"What do callers of {where} receive?",
             ]
         )
         yield Point("result", f"{spot} result", query, (_span(final),))

@@ -36,6 +36,15 @@ def _sections(text: str) -> dict[str, list[tuple[str, list[str]]]]:
     return found
 
 
+def age(seconds: int) -> str:
+    """An age as a cluster or systemd prints it: in the largest unit of which there are two."""
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+_ROUNDED: dict[str, Callable[[Any], str]] = {"passed": age}  # fields that other columns show rounded
 _NAMES = _sections(kit.catalogue_text("listing_names"))
 
 
@@ -44,6 +53,7 @@ class Ask:
     """Wordings of one question and how its rows are found.
 
     cuttable: whether the question has no answer once the rows are gone (untrue for the largest of something).
+    key: the field that is compared, if any; a row must stand out by how it is printed, too.
     """
 
     rule: str
@@ -51,6 +61,7 @@ class Ask:
     choose: Choose
     cuttable: bool = False
     most: int = 4
+    key: str = ""
 
 
 def extreme(
@@ -65,7 +76,7 @@ def extreme(
             return []
         return [ranked[0]]
 
-    return Ask(rule, wordings, choose)
+    return Ask(rule, wordings, choose, key=key)
 
 
 def those(rule: str, test: Callable[[Row], bool], *wordings: str, most: int = 4) -> Ask:
@@ -247,6 +258,15 @@ def joined(rng: random.Random, tables: Sequence[Table], subjects: dict[str, str]
     return page, labels[:8], rng.choice(["bash report.sh", "bash checks.sh", "./status.sh", "make report"])
 
 
+def _looks_alike(table: Table, key: str, chosen: int) -> bool:
+    """Whether another row prints the same in the field by which one was chosen."""
+    show = table.show.get(key) or _ROUNDED.get(key)
+    if show is None:
+        return False
+    shown = [None if row.get(key) is None else show(row[key]) for row in table.rows]
+    return shown.count(shown[chosen]) > 1
+
+
 def labels_of(rng: random.Random, table: Table, page: Page, most: int = 5, negatives: float = 1.3) -> list[Label]:
     """Labels of a table, answers computed from its rows; negatives for conditions that no row meets."""
     found: list[Label] = []
@@ -256,6 +276,8 @@ def labels_of(rng: random.Random, table: Table, page: Page, most: int = 5, negat
     taken: set[int] = set()
     for ask in asks:
         rows = ask.choose(table.rows)
+        if ask.key and rows and _looks_alike(table, ask.key, rows[0]):
+            continue
         query = worded(rng, rng.choice(ask.wordings))
         if not rows and ask.cuttable:
             missing.append(Label(query, None, f"{table.name}_absent_{ask.rule}"))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from typing import Any
 
 from linecls.data.families import _toolkit as kit
 from linecls.data.families._rows import assets, branches, business, cron, durations, outcomes, recap
-from linecls.data.families._tables import Row, Table, draw, extreme, joined, labels_of, names, those
+from linecls.data.families._tables import Row, Table, age, draw, extreme, joined, labels_of, names, those
 from linecls.records import Record
 
 NAME = "listings"
@@ -39,14 +40,6 @@ def binary(size: float) -> str:
     return f"{size:.3g}GB"
 
 
-def age(seconds: int) -> str:
-    """An age as a cluster prints it."""
-    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length}{unit}"
-    return f"{seconds}s"
-
-
 def _version(rng: random.Random) -> tuple[int, int, int]:
     return rng.choice([0, 1, 2, 3, 4, 5, 8, 24]), rng.randint(0, 30), rng.randint(0, 14)
 
@@ -66,11 +59,7 @@ def _moment(rng: random.Random) -> int:
 
 
 def _day(days: int) -> str:
-    year, rest = 2026 - days // 360, days % 360
-    month, day = (180 - rest) // 30, rest % 30
-    if month < 1:
-        year, month = year - 1, month + 12
-    return f"{year}-{max(1, min(12, month)):02d}-{28 - min(27, day):02d}"
+    return (date(2026, 6, 30) - timedelta(days=days)).isoformat()
 
 
 _PEOPLE = ["root", "deploy", "www-data", "postgres", "amara", "jonas", "katya", "mei", "oskar", "priya", "backup"]
@@ -162,7 +151,7 @@ def _ls(rng: random.Random) -> Table:
         ),
         those(
             "executable",
-            lambda r: r["mode"] == "-rwxr-xr-x",
+            lambda r: r["mode"] in ("-rwxr-xr-x", "-rwsr-xr-x"),
             "Which files can be run directly?",
             "Is any plain file marked executable?",
         ),
@@ -697,14 +686,14 @@ def _packages(rng: random.Random) -> Table:
         odd,
         rng.sample(
             [
-                {"version": row_suffix(rows[0], ".dev0")},
-                {"version": row_suffix(rows[1], "rc1")},
+                {"version": row_suffix(odd[0], ".dev0"), "odd": "pre"},
+                {"version": row_suffix(odd[1], "rc1"), "odd": "pre"},
                 {"place": "/home/user/src/" + odd[2]["name"]},
                 {"state": "rc"},
                 {"state": "iU"},
                 {"state": "hi"},
                 {"arch": "i386"},
-                {"version": "0.0.1"},
+                {"version": "0.0.1", "odd": "first"},
                 {"kind": "sdist"},
             ],
             5,
@@ -800,13 +789,13 @@ def _packages(rng: random.Random) -> Table:
     asks = [
         those(
             "pre",
-            lambda r: r["version"].endswith(("rc1", ".dev0")),
+            lambda r: r.get("odd") == "pre",
             "Is anything installed that is not a final release?",
             "pre-releases among them",
         ),
         those(
             "first",
-            lambda r: r["version"] == "0.0.1",
+            lambda r: r.get("odd") == "first",
             "Which one looks like the very first upload of a project?",
             "a suspiciously early version",
         ),
@@ -1017,7 +1006,7 @@ def _containers(rng: random.Random) -> Table:
             f"0.0.0.0:{rng.choice([80, 443, 3306, 5432])}->{rng.choice([80, 443, 3306, 5432])}/tcp"
         )
     for row in rows:
-        row["created"] = f"{row['days']} days ago" if row["days"] > 1 else "3 hours ago"
+        row["created"] = f"{row['days']} days ago" if row["days"] > 1 else ("5 hours ago", "26 hours ago")[row["days"]]
     form = rng.choice(["ps", "ps", "images", "stats"])
     named = ("Is {m} up?", "Which container is {m}?", "state of {m}", "Which image is used for {m}?", "port of {m}")
     if form == "ps":
