@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from linecls import __version__
-from linecls.data import families, quality
+from linecls.data import families, negatives, quality
 from linecls.errors import LineclsError, missing_extra
 from linecls.records import Record, iter_records, load_records, write_records
 
@@ -116,8 +116,10 @@ def generate(job: Job) -> Iterator[Record]:
     """The records of a job: whole observations until `count` is reached."""
     rng = random.Random(f"{job.seed}/{job.family}/{job.part}/{job.parts}")
     made, last = 0, ""
-    for record in families.get(job.family).generate(rng, {**job.options, "part": job.part, "parts": job.parts}):
-        observation = record.instance_id.rpartition("#")[0]
+    raw = families.get(job.family).generate(rng, {**job.options, "part": job.part, "parts": job.parts})
+    cuts = random.Random(f"cut/{job.seed}/{job.family}/{job.part}")
+    for record in negatives.with_cuts(raw, cuts, float(job.options.get("cut", 0.0))):
+        observation = negatives.observation_of(record).removesuffix("~cut")
         if made >= job.count and observation != last:
             return
         yield record
@@ -160,9 +162,13 @@ def build(
                 tell(running[done], done.result())
     records = [record for job in plan.jobs for record in load_records(folder / job.shard)]
     records = share_texts(quality.without_duplicates(records, plan.similarity))
-    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most)
+    known = quality.lexical(records)
+    outcomes = {id(record): outcome for record, outcome in zip(records, known, strict=True)}
+    records = quality.without_easy(records, random.Random(plan.seed), plan.bm25_drop, plan.bm25_most, known)
     records = quality.without_surplus_negatives(records, random.Random(plan.seed), plan.negatives)
-    figures = quality.card(records)
+    for record in records:
+        record.extra["level"] = quality.level(record)
+    figures = quality.card(records, [outcomes[id(record)] for record in records])
     partial = output / f".{os.getpid()}-{plan.name}.jsonl.gz"  # a reader never sees half a set
     write_records(partial, records)
     partial.replace(output / f"{plan.name}.jsonl.gz")

@@ -10,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linecls.data.rephrase import overlap
 from linecls.data.vocabulary import words_of
 from linecls.observation import split_lines
 from linecls.records import Record
@@ -78,6 +80,16 @@ def label_shingles(record: Record) -> set[str]:
     return {f"{a} {b}" for a, b in pairwise(words)}
 
 
+def level(record: Record) -> str:
+    """`easy`, `medium` or `semantic` by the share of the query's words in the answer; empty for a negative."""
+    if not record.gold_spans:
+        return ""
+    lines = split_lines(record.tool_output)
+    gold = "".join(lines[n] for span in record.gold_spans for n in range(span.start_line - 1, span.end_line))
+    share = overlap(record.query, gold)
+    return "easy" if share > 0.5 else "medium" if share > 0.15 else "semantic"
+
+
 def by_observation(records: Iterable[Record]) -> list[list[Record]]:
     """Records grouped by their observation, in order of first appearance."""
     groups: dict[str, list[Record]] = {}
@@ -86,28 +98,48 @@ def by_observation(records: Iterable[Record]) -> list[list[Record]]:
     return list(groups.values())
 
 
-def without_duplicates(records: Iterable[Record], similarity: float = 0.8) -> list[Record]:
-    """Records without near-duplicate observations, nor near-duplicate labels (query and answer)."""
+def without_duplicates(records: Iterable[Record], similarity: float = 0.8, repeats: int = 4) -> list[Record]:
+    """Records without near-duplicate observations, nor near-duplicate labels (query and answer).
+
+    A cut variant (`extra["variant_of"]`) stays when the observation that it comes from does: being alike is its
+    point. A negative has no answer to be compared, and a query that is answered elsewhere is what makes it a hard
+    one, so it goes only if its query was already asked as a negative `repeats` times.
+    """
     observations, labels, kept = MinHash(similarity), MinHash(similarity, seed=2), []
     queries: set[tuple[str, str]] = set()
+    unanswered: Counter[str] = Counter()
+    stayed: set[str] = set()
     for group in by_observation(records):
-        if not observations.add(observation_shingles(group[0].tool_output)):
+        base = group[0].extra.get("variant_of")
+        if base is not None and base not in stayed:
             continue
+        if base is None and not observations.add(observation_shingles(group[0].tool_output)):
+            continue
+        stayed.add(group[0].instance_id.rpartition("#")[0])
         for record in group:
-            asked = (group[0].tool_output, record.query.lower())
-            if asked not in queries and labels.add(label_shingles(record)):
-                queries.add(asked)
+            query = record.query.lower()
+            if (group[0].tool_output, query) in queries:
+                continue
+            if not record.gold_spans:
+                new = unanswered[query] < repeats
+                unanswered[query] += 1
+            else:
+                new = base is not None or labels.add(label_shingles(record))
+            if new:
+                queries.add((group[0].tool_output, query))
                 kept.append(record)
     return kept
 
 
 def tokens(text: str) -> list[str]:
     """Lower-case words; an identifier counts whole and by its parts."""
-    found = []
-    for word in _WORD.findall(text):
-        parts = words_of(word).lower().split()
-        found += [word.lower(), *parts] if len(parts) > 1 else [word.lower()]
-    return found
+    return [token for word in _WORD.findall(text) for token in _tokens_of(word)]
+
+
+@lru_cache(maxsize=1 << 17)
+def _tokens_of(word: str) -> tuple[str, ...]:
+    parts = words_of(word).lower().split()
+    return (word.lower(), *parts) if len(parts) > 1 else (word.lower(),)
 
 
 class LineIndex:
@@ -162,16 +194,23 @@ def lexical(records: Sequence[Record], share: float = 0.1) -> list[Lexical | Non
     return outcomes
 
 
-def without_easy(records: Sequence[Record], rng: random.Random, drop: float = 0.5, most: float = 0.35) -> list[Record]:
+def without_easy(
+    records: Sequence[Record],
+    rng: random.Random,
+    drop: float = 0.5,
+    most: float = 0.35,
+    outcomes: Sequence[Lexical | None] | None = None,
+) -> list[Record]:
     """Records without those that plain word matching answers too often.
 
+    outcomes: what `lexical` says of the records, if that is known.
     drop: share that goes of the records whose answer holds the line that BM25 ranks first.
     most: of what is left, BM25's mean recall at 10 % of the lines for each tool type; found ones go, by
         chance, until it is met.
     """
     pairs = [
         (r, o)
-        for r, o in zip(records, lexical(records), strict=True)
+        for r, o in zip(records, outcomes or lexical(records), strict=True)
         if o is None or not o.first or rng.random() >= drop
     ]
     gone: set[int] = set()
@@ -209,9 +248,19 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
     return dict(zip(("min", "p10", "median", "p90", "max"), (round(float(p), 4) for p in points), strict=True))
 
 
-def card(records: Sequence[Record]) -> dict[str, Any]:
-    """Figures about a set: counts, lengths in lines, gold share, positions of gold, BM25 recall at 10 %."""
-    outcomes = lexical(records)
+def _common(counts: Counter[str], most: int = 80) -> dict[str, int]:
+    """The largest counts by name, and how many the others come to."""
+    shown = dict(sorted(counts.most_common(most)))
+    rest = sum(counts.values()) - sum(shown.values())
+    return {**shown, f"({len(counts) - len(shown)} others)": rest} if rest else shown
+
+
+def card(records: Sequence[Record], outcomes: Sequence[Lexical | None] | None = None) -> dict[str, Any]:
+    """Figures about a set: counts, lengths in lines, gold share, positions of gold, BM25 recall at 10 %.
+
+    outcomes: what `lexical` says of the records, if that is known.
+    """
+    outcomes = outcomes or lexical(records)
     positions, shares, gold_lines, lengths = Counter(), [], [], []
     recalls: dict[str, list[float]] = {}
     totals: dict[str, int] = {}
@@ -235,16 +284,21 @@ def card(records: Sequence[Record]) -> dict[str, Any]:
         "negatives": len(records) - answered,
         "negative_share": round(1 - answered / len(records), 4) if records else 0.0,
         "tool_types": dict(sorted(Counter(r.tool_type for r in records).items())),
-        "rules": dict(
-            sorted(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records).items())
-        ),
+        "families": dict(sorted(Counter(str(r.extra.get("family", "")) for r in records).items())),
+        "levels": dict(sorted(Counter(str(r.extra.get("level", "")) or "negative" for r in records).items())),
+        "cut_variants": sum("variant_of" in r.extra for r in records),
+        "rules": _common(Counter(f"{r.extra.get('family', '')}/{r.extra.get('rule', '')}" for r in records)),
         "licences": dict(Counter(str(r.extra.get("licence", "")) for r in records).most_common()),
         "lines": _quantiles(lengths),
         "gold_lines": _quantiles(gold_lines),
         "gold_share": {"mean": round(float(np.mean(shares)), 4) if shares else 0.0, **_quantiles(shares)},
         "query_words": _quantiles([float(len(r.query.split())) for r in records]),
         "gold_position": {f"{10 * i}-{10 * i + 10} %": round(positions[i] / max(1, answered), 3) for i in range(10)},
-        "bm25_recall_at_10": {name: round(float(np.mean(values)), 4) for name, values in sorted(recalls.items())},
+        "bm25_recall_at_10": {
+            name: round(float(np.mean(values)), 4)
+            for name, values in sorted(recalls.items())
+            if "/" not in name or len(values) >= 30
+        },
     }
 
 

@@ -80,7 +80,10 @@ def _ask(
             queries = [q for q in queries if "{" in q]
         if queries:
             for query in rng.sample(queries, k=min(len(queries), 2 if rng.random() < 0.2 else 1)):
-                labels.append(Label(kit.vary(rng, slots.fill(query)), key, f"{rule}_{kind.name}"))
+                others = {k.name for _, k, _ in placed if k is not kind}
+                alone = count[kind.name] == 1 and not any(kind.name in g and g & others for g in alike)
+                told = kit.vary(rng, slots.fill(query))
+                labels.append(Label(told, key, f"{rule}_{kind.name}", cuttable=alone))
     rng.shuffle(labels)
     labels = labels[:6]
     if placed and rng.random() < 0.45 and (easy := kit.lexical(rng, page, rng.choice(placed)[0])):

@@ -311,11 +311,15 @@ class Page:
 
 @dataclass
 class Label:
-    """A query and the key of its evidence; a negative has no key."""
+    """A query and the key of its evidence; a negative has no key.
+
+    cuttable: whether nothing else would answer the query if its evidence were gone (see `linecls.data.negatives`).
+    """
 
     query: str
     key: str | None
     rule: str
+    cuttable: bool = False
 
 
 def records(
@@ -352,6 +356,8 @@ def records(
             "version": version,
             "licence": licence,
         }
+        if label.cuttable:
+            extra["cuttable"] = True
         yield Record(
             instance_id=f"{ident}#{kept}",
             source=SOURCE,

@@ -282,6 +282,7 @@ def label(
                     kit.vary(rng, items[0].slots.fill(rng.choice(items[0].snippet.queries))),
                     key,
                     f"{tool}_{name}",
+                    cuttable=not near(name, {other for other in by_kind if other != name}),
                 )
             )
             continue

@@ -267,7 +267,9 @@ def story(
         if special and rng.random() < 0.8 and _near(kind, [k for _, k, _, _ in asks if k is not kind]):
             asked = special
         for query in rng.sample(asked, k=min(len(asked), 2 if rng.random() < 0.25 else 1)):
-            labels.append(Label(kit.vary(rng, slots.fill(query)), key, f"{kind.name}"))
+            alone = kind.name != doubled and not _near(kind, [k for _, k, _ in plan if k is not kind])
+            told = kit.vary(rng, slots.fill(query))
+            labels.append(Label(told, key, f"{kind.name}", cuttable=alone and kind not in plain))
     rng.shuffle(labels)
     labels = labels[:6]
     if rng.random() < 0.45 and (easy := kit.lexical(rng, page, rng.choice(plan)[0])):

@@ -360,7 +360,7 @@ def settings(rng: random.Random, index: int) -> Iterator[Record]:
     if form in ("json", "curl"):
         page.say("}")
     labels = [
-        Label(kit.vary(rng, rng.choice(s.queries)), key, f"setting_{key}")
+        Label(kit.vary(rng, rng.choice(s.queries)), key, f"setting_{key}", cuttable=True)
         for key, s in rng.sample(placed, min(5, len(placed)))
     ]
     if missing and rng.random() < 0.75:
