@@ -286,8 +286,8 @@ def as_markdown(rows: Sequence[Row], notes: Sequence[str], device: str, pairs: P
     ]
     lines += [
         f"| {r.network} | {r.variant} | {r.logit_difference:.1e} | {r.same_lines:.2%} |"
-        f" {r.observations_per_second:.1f} | {r.tokens_per_second:,.0f} | {r.p50_ms:.1f} | {r.p95_ms:.1f} | {r.tera_operations_per_second:.3g} |"
-        f" {r.peak_tera_operations_per_second:.3g} | {r.roofline:.1%} |"
+        f" {r.observations_per_second:.1f} | {r.tokens_per_second:,.0f} | {r.p50_ms:.1f} | {r.p95_ms:.1f} |"
+        f" {r.tera_operations_per_second:.3g} | {r.peak_tera_operations_per_second:.3g} | {r.roofline:.1%} |"
         for r in rows
     ]
     lines += ["", "Share of roofline: operations of all matrix products, from the runtime's profile, at the measured"]
