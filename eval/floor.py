@@ -36,6 +36,7 @@ PRODUCTS = frozenset(
         "GemmFastGelu",
     }
 )
+_INTEGER = frozenset({"MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QLinearMatMul", "QGemm"})
 #: Attention in one operator: products and softmax together.
 ATTENTIONS = frozenset({"Attention", "QAttention", "MultiHeadAttention", "PackedAttention", "PackedMultiHeadAttention"})
 
@@ -73,30 +74,40 @@ def read_profile(paths: Sequence[str]) -> Work:
             if event.get("cat") != "Node" or not name or not str(event.get("name", "")).endswith("_kernel_time"):
                 continue
             work.seconds[name] += event["dur"] * 1e-6
-            shapes = [next(iter(item.values())) for item in event["args"].get("input_type_shape", []) if item]
-            work.operations += operations(name, shapes)
+            read, made = event["args"].get("input_type_shape", []), event["args"].get("output_type_shape", [])
+            inputs, outputs = _shapes(read), _shapes(made)
+            work.operations += operations(name, inputs, outputs)
             if name in PRODUCTS or name in ATTENTIONS:
-                sizes = ("input_type_shape", "output_type_shape")
-                work.bytes += sum(_bytes(item) for key in sizes for item in event["args"].get(key, []))
+                work.bytes += sum(map(_bytes, [*read, *made])) + _hidden_weight(name, inputs, outputs)
     return work
 
 
-def operations(name: str, shapes: Sequence[Sequence[int]]) -> float:
-    """Operations of the products in one call of an operator, from the shapes of its inputs."""
+def operations(name: str, inputs: Sequence[Sequence[int]], outputs: Sequence[Sequence[int]]) -> float:
+    """Operations of the products in one call of an operator, from its shapes.
+
+    A constant second matrix may be missing among the inputs: the runtime packs it beforehand.
+    """
+    if not inputs or not outputs or not inputs[0] or not outputs[0]:
+        return 0.0
+    first, made = inputs[0], outputs[0]
     if name in PRODUCTS:
-        matrices = [shape for shape in shapes if len(shape) >= 2]
-        if len(matrices) < 2:
-            return 0.0
-        left, right = matrices[0], matrices[1]
-        columns = right[-1] if right[-2] == left[-1] else right[-2]  # the second matrix may be transposed
-        return 2.0 * math.prod(left) * columns
-    if name in ("Attention", "QAttention") and len(shapes) >= 2:
-        rows, length, hidden = shapes[0]
-        return 2.0 * math.prod(shapes[0]) * shapes[1][-1] + 4.0 * rows * length * length * hidden
-    if name == "MultiHeadAttention" and shapes and len(shapes[0]) == 3:
-        rows, length, hidden = shapes[0]
-        return 4.0 * rows * length * length * hidden
+        return 2.0 * math.prod(made) * first[-1]
+    if name in ATTENTIONS and len(first) == 3:
+        rows, length, hidden = first
+        projections = 2.0 * math.prod(made) * hidden * 3 if name in ("Attention", "QAttention") else 0.0
+        return projections + 4.0 * rows * length * length * made[-1]
     return 0.0
+
+
+def _hidden_weight(name: str, inputs: Sequence[Sequence[int]], outputs: Sequence[Sequence[int]]) -> float:
+    """Bytes of a packed second matrix, which the profile does not list."""
+    if name not in PRODUCTS or sum(len(shape) >= 2 for shape in inputs) > 1 or not inputs or not outputs:
+        return 0.0
+    return inputs[0][-1] * outputs[0][-1] * (1 if name in _INTEGER else 4)
+
+
+def _shapes(items: Sequence[dict[str, Sequence[int]]]) -> list[Sequence[int]]:
+    return [next(iter(item.values())) for item in items if item]
 
 
 def _bytes(item: dict[str, Sequence[int]]) -> float:

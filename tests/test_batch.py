@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -684,6 +685,17 @@ def test_tokens_are_estimated(tiny_model_dir):
     encode = pruner.encoder.tokenizer.encode
     exact = sum(len(encode(r.observation, add_special_tokens=False).ids) for r in rows)
     assert counted == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX pipes")
+def test_a_named_pipe_is_read_once(stub, batch, tmp_path):
+    data = write(tmp_path / "in.jsonl.gz", observations(4)).read_bytes()
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
+    writer.start()
+    assert batch(tmp_path / "pipe", "-o", tmp_path / "out.jsonl").exit_code == 0
+    writer.join()
+    assert len(read(tmp_path / "out.jsonl")) == 4
 
 
 def test_open_source_tells_the_form_by_content(tmp_path):

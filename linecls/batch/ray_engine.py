@@ -70,7 +70,8 @@ def _pipeline(ray: Any, plan: Plan, done: Checkpoint) -> Any:
     context.target_max_block_size = _BUNDLE_SIZE  # a block per bundle: small blocks would be joined into one
     with ray.data.DataContext.current(context):
         threads = plan.threads or 1
-        on_gpu = plan.device.startswith("cuda")
+        kind = plan.device.partition(":")[0]  # without an index: an actor sees one GPU, its own
+        on_gpu = kind not in ("auto", "cpu")
         resources = {"num_gpus": 1} if on_gpu else {"num_cpus": threads}
         room = int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 0) // (1 if on_gpu else threads))
         workers = plan.workers or max(1, room)
@@ -82,7 +83,7 @@ def _pipeline(ray: Any, plan: Plan, done: Checkpoint) -> Any:
             batch_format="pyarrow",
             compute=pool,
             fn_constructor_kwargs={
-                "loading": {"model": plan.model, "device": plan.device, "threads": threads},
+                "loading": {"model": plan.model, "device": kind, "threads": threads},
                 "options": plan.decoding,
             },
             **resources,

@@ -51,8 +51,12 @@ def open_source(name: str, fields: Fields, *, split: str | None = None) -> Sourc
     try:
         if Path(name).is_dir():
             return DatasetFolder(name, fields, split)
-        with open(name, "rb") as file:
-            head = file.read(4)
+        os.stat(name)
+        if os.path.isfile(name):
+            with open(name, "rb") as file:
+                head = file.read(4)
+        else:  # a pipe gives its bytes only once
+            head = b""
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise LineclsError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from error
     _no_split(name, split)
