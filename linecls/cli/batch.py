@@ -147,6 +147,9 @@ def command(
         click.get_current_context().exit(1)
 
 
+_REDRAW_SECONDS = 0.2
+
+
 class Bar:
     """Progress on a terminal: share of the input, rows and tokens per second, compression so far."""
 
@@ -154,13 +157,16 @@ class Bar:
         self._stream = stream
         self.is_shown = stream is not None and stream.isatty()
         self._bar: Any = None
-        self._rows = self._tokens = self._kept = self._lines = self._position = 0
+        self._rows = self._tokens = self._kept = self._lines = 0
+        self._position = self._shown = 0
+        self._start = self._drawn = 0.0
 
     def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
+            self._draw()
             self._bar.__exit__(None, None, None)
 
     def begins(self, total: int | None, resumed: int) -> None:
@@ -172,8 +178,8 @@ class Bar:
             show_eta=total is not None,
             show_percent=total is not None,
             item_show_func=lambda _: self.text(),
-            label=f"after row {resumed}" if resumed else None,
-            update_min_steps=1,
+            label=f"after {resumed} rows" if resumed else None,
+            update_min_steps=0,
         )
         self._start = time.monotonic()
         self._bar.__enter__()
@@ -184,8 +190,13 @@ class Bar:
         self._tokens += outcome.tokens
         self._kept += outcome.kept_lines
         self._lines += outcome.total_lines
-        step, self._position = outcome.position - self._position, outcome.position
-        self._bar.update(max(step, 0), outcome)
+        self._position = outcome.position
+        if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._bar.update(max(self._position - self._shown, 0), self)
+        self._shown, self._drawn = self._position, time.monotonic()
 
     def text(self) -> str:
         """What stands behind the bar. Tokens are estimated from the lengths."""
