@@ -505,8 +505,8 @@ main()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
-def test_kill_9_at_random_moments(tiny_model_dir, tmp_path, name):
+def test_kill_9_at_random_moments(tiny_model_dir, tmp_path):
+    name = "out.jsonl.gz"
     rows = observations(300)
     rows[77] = {"query": "bad"}
     source = write(tmp_path / "in.jsonl", rows)
