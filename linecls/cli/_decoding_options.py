@@ -1,0 +1,58 @@
+"""The options of commands that load a model and decode with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+#: Names of the parameters that `Pruner.prune` takes; the rest of `model_options` goes to `Pruner.from_pretrained`.
+DECODING = ("bias", "max_lines", "max_tokens", "keep_ratio", "operating_point")
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number.", ctx, param)
+    return value
+
+
+def decoding_options(command: _Command) -> _Command:
+    """Add --bias, --max-lines, --max-tokens, --keep-ratio and --operating-point."""
+    options = (
+        click.option(
+            "--bias",
+            type=float,
+            callback=_finite,
+            help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits.",
+        ),
+        click.option("--max-lines", type=click.IntRange(min=0), help="Never keep more lines of a row than this."),
+        click.option("--max-tokens", type=click.IntRange(min=0), help="Never keep more of the model's tokens."),
+        click.option(
+            "--keep-ratio",
+            type=click.FloatRange(0, 1),
+            callback=_finite,
+            help="Never keep more than this share of a row's lines.",
+        ),
+        click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`."),
+    )
+    return _apply(command, options)
+
+
+def model_options(command: _Command) -> _Command:
+    """Add --model, --device and --threads."""
+    options = (
+        click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model."),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N."),
+        click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
+    )
+    return _apply(command, options)
+
+
+def _apply(command: _Command, options: tuple[Callable[[_Command], _Command], ...]) -> _Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

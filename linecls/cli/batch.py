@@ -1,0 +1,205 @@
+"""`linecls batch`: a file of rows in, a file of pruned rows out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linecls.batch.run import ENGINES, Plan, run_batch
+from linecls.cli import warn
+from linecls.cli._decoding_options import DECODING, decoding_options, model_options
+
+if TYPE_CHECKING:
+    from linecls.batch.rows import Outcome
+
+_HELP = """Prune every row of IN: a query and an observation each.
+
+IN is JSONL (plain or gzip), Parquet, a folder that `datasets` reads, or - for JSONL on standard input. What is
+written for a row: its place in IN (row), the fields of --id-field and --fields, the kept text, its spans, counts
+of lines and bytes, answerable, and error, which is null where all went well. A row that cannot be pruned is
+written with its error, and the run goes on.
+
+\b
+Examples:
+  linecls batch trajectories.jsonl.gz -o pruned.jsonl.gz --id-field instance_id
+  linecls batch calls.parquet -o pruned.parquet --query-field need --observation-field output
+  zcat calls.jsonl.gz | linecls batch - -o pruned.jsonl --max-lines 40 --report pruned.html
+  linecls batch calls.jsonl -o pruned.jsonl --engine ray --workers 16
+
+OUT appears when it is complete. Until then OUT.part and OUT.journal stand beside it: when a run is killed, the
+same command goes on where it stood, and the output has the same bytes.
+
+\b
+Exit status:
+  0    every row was pruned
+  1    rows failed (they are written with their error), or --on-error fail stopped before one
+  2    wrong usage, or an input, a model or an output that cannot be used; one line on stderr says which
+  130  interrupted; the same command goes on
+"""
+
+
+@click.command(
+    "batch",
+    help=_HELP,
+    short_help="Prune every row of a file.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.argument("source", metavar="IN")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Ends in .jsonl, .jsonl.gz or .parquet.",
+)
+@click.option("--query-field", default="query", show_default=True, metavar="NAME", help="Field with the query.")
+@click.option(
+    "--observation-field", default="tool_output", show_default=True, metavar="NAME", help="Field with the observation."
+)
+@click.option("--id-field", metavar="NAME", help="Field that identifies a row; written first.")
+@click.option("--fields", multiple=True, metavar="NAME[,NAME...]", help="Further fields to write as they stand.")
+@click.option("--split", metavar="NAME", help="Which split, where IN is a folder with several.")
+@decoding_options
+@model_options
+@click.option(
+    "--on-error",
+    type=click.Choice(["continue", "fail"]),
+    default="continue",
+    show_default=True,
+    help="At a row that fails: write it with its error, or stop before it.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace OUT, or an unfinished OUT of other settings.")
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the distribution of compression: .json, .html, or .png with the JSON beside it.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="local",
+    show_default=True,
+    help="local, or ray: workers on this machine or a cluster (RAY_ADDRESS).",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Workers of --engine ray.  [default: what has room]")
+def command(
+    *,
+    source: str,
+    output: Path,
+    query_field: str,
+    observation_field: str,
+    id_field: str | None,
+    fields: tuple[str, ...],
+    split: str | None,
+    model: str | None,
+    device: str,
+    threads: int | None,
+    on_error: str,
+    overwrite: bool,
+    report: Path | None,
+    engine: Any,
+    workers: int | None,
+    **options: Any,
+) -> None:
+    """The click command; see `_HELP`."""
+    from linecls.batch.rows import Fields
+    from linecls.session import parse_device
+
+    if workers is not None and engine != "ray":
+        raise click.UsageError("--workers goes with --engine ray.")
+    parse_device(device)
+    passed = tuple(name.strip() for text in fields for name in text.split(",") if name.strip())
+    plan = Plan(
+        source=source,
+        output=output,
+        fields=Fields(query_field, observation_field, id_field, passed),
+        split=split,
+        options={name: options[name] for name in DECODING},
+        model=model,
+        device=device,
+        threads=threads,
+        engine=engine,
+        workers=workers,
+        stop_on_error=on_error == "fail",
+        overwrite=overwrite,
+        report=report,
+    )
+    try:
+        with Bar(sys.stderr) as bar:
+            result = run_batch(plan, bar if bar.is_shown else None)
+    except KeyboardInterrupt:
+        warn(f"interrupted; the same command goes on with {output}")
+        raise
+    if result.resumed:
+        warn(f"{result.resumed} rows were done before")
+    if result.stopped is not None:
+        number, error = result.stopped
+        warn(f"{source}: row {number}: {error}; stopped before it, {result.rows} rows are safe in {output}.part")
+    elif result.failed:
+        warn(f"{result.failed} of {result.rows} rows failed; their field `error` says why")
+    if result.stopped is not None or result.failed:
+        click.get_current_context().exit(1)
+
+
+_REDRAW_SECONDS = 0.2
+
+
+class Bar:
+    """Progress on a terminal: share of the input, rows and tokens per second, compression so far."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.is_shown = stream is not None and stream.isatty()
+        self._bar: Any = None
+        self._rows = self._tokens = self._kept = self._lines = 0
+        self._position = self._shown = 0
+        self._start = self._drawn = 0.0
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._draw()
+            self._bar.__exit__(None, None, None)
+
+    def begins(self, total: int | None, resumed: int) -> None:
+        """See `linecls.batch.run.Watcher`."""
+        source: dict[str, Any] = {"iterable": iter(())} if total is None else {"length": total}
+        self._bar = click.progressbar(
+            **source,
+            file=self._stream,
+            show_eta=total is not None,
+            show_percent=total is not None,
+            item_show_func=lambda _: self.text(),
+            label=f"after {resumed} rows" if resumed else None,
+            update_min_steps=0,
+        )
+        self._start = time.monotonic()
+        self._bar.__enter__()
+
+    def row(self, outcome: Outcome) -> None:
+        """See `linecls.batch.run.Watcher`."""
+        self._rows += 1
+        self._tokens += outcome.tokens
+        self._kept += outcome.kept_lines
+        self._lines += outcome.total_lines
+        self._position = outcome.position
+        if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._bar.update(max(self._position - self._shown, 0), self)
+        self._shown, self._drawn = self._position, time.monotonic()
+
+    def text(self) -> str:
+        """What stands behind the bar. Tokens are estimated from the lengths."""
+        seconds = max(time.monotonic() - self._start, 1e-3)
+        text = f"{self._rows} rows, {self._rows / seconds:.1f} rows/s, {self._tokens / seconds:,.0f} tokens/s"
+        return text + (f", {1 - self._kept / self._lines:.1%} removed" if self._lines else "")
