@@ -125,11 +125,12 @@ class TestEvaluate:
 
     def test_groups_partition_the_records(self, report, records) -> None:
         groups = report["bm25"].groups
-        assert set(groups) == {"answer", "tool_type", "level", "lines"}
+        assert set(groups) == {"answer", "tool_type", "level", "lines", "position"}
         for values in groups.values():
             assert sum(group["squeez.span_f1"].records for group in values.values()) == len(records)
         assert list(groups["lines"]) == ["0-49", "50-99", "100-199", "500+"]
         assert list(groups["level"]) == ["easy", "medium", "semantic"]
+        assert list(groups["position"]) == ["middle third", "last third", "none"]
         assert groups["answer"]["gold"]["squeez.span_f1"].records == 9
 
     def test_the_mean_over_groups_is_the_overall_mean(self, report, records) -> None:
