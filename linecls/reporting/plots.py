@@ -25,9 +25,12 @@ def recall_figure(report: Report) -> Any:
     for row in report.published:
         if row.recall is not None and row.compression is not None:
             axes.plot(row.compression, row.recall, "s", color="grey", fillstyle="none")
-            axes.annotate(row.system.partition(" (")[0], (row.compression, row.recall), fontsize=6, color="grey")
+            where, offset = (row.compression, row.recall), {"xytext": (-6, 0), "textcoords": "offset points"}
+            label = row.system.partition(" (")[0]
+            axes.annotate(label, where, **offset, fontsize=6, color="grey", ha="right", va="center")
     note = "; squares: published, on another test set" if report.published else ""
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), title=f"Dots: the answer that the system gives by itself{note}")
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    axes.set_title(f"Dots: the answer that the system gives by itself{note}", fontsize=9)
     return _finished(axes)
 
 
@@ -41,14 +44,14 @@ def bias_figure(report: Report) -> Any:
         return None
     colors: dict[str, Any] = {}
     for name, kind, curve in curves:
-        style = "-" if kind == "absolute" else "--"
+        style = {"linestyle": "-" if kind == "absolute" else "--", "drawstyle": "steps-post"}
         points = [point[1] for point in curve], [point[2] for point in curve]
-        (line,) = axes.plot(*points, style, label=name if name not in colors else None, color=colors.get(name))
+        (line,) = axes.plot(*points, **style, label=name if name not in colors else None, color=colors.get(name))
         colors[name] = line.get_color()
         if kind == "absolute":
             _own_answer(axes, report[name], line, name)
-    title = "One bias for all observations; dashed: bias below the best line"
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), title=title)
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    axes.set_title("One bias for all observations; dashed: bias below the best line", fontsize=9)
     return _finished(axes)
 
 
@@ -62,7 +65,7 @@ def calibration_figure(report: Report) -> Any:
     for name, kind, calibration in found:
         points = [b.stated for b in calibration.bins], [b.observed for b in calibration.bins]
         axes.plot(*points, "o-", markersize=4, label=f"{name}, {kind}: ECE {calibration.ece:.3f}")
-    axes.set(xlim=(0, 1), ylim=(0, 1), title="Calibration")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
     return _finished(axes)
 
 
