@@ -135,8 +135,8 @@ class SystemReport:
     every observation; bias_curves: (bias, share dropped, recall) for every bias on the scores as they are
     ("absolute") and on their distance from the observation's best line ("relative"); both empty for a system
     without scores. calibration: of the answerable probability and of the lines' probabilities, where it gives them;
-    written: of a system that writes its answers; rows: `metrics.score_record` of each record;
-    predictions: (instance_id, spans), in the order of the records.
+    written: of a system that writes its answers; rows: `metrics.score_record` of each record; invented: the lines
+    of its answer that stand nowhere in the observation; predictions: (instance_id, spans), in the order of the records.
     """
 
     name: str
@@ -150,6 +150,7 @@ class SystemReport:
     calibration: dict[str, Calibration]
     written: Written | None
     rows: list[dict[str, float]] = field(repr=False)
+    invented: list[tuple[str, ...]] = field(repr=False)
     predictions: list[tuple[str, list[Span]]] = field(repr=False)
 
     @property
@@ -400,9 +401,10 @@ def _score(
     selections = [selection for selection, _ in run]
     for index, (record, selection) in enumerate(zip(records, selections, strict=True)):
         text, gold, spans = record.tool_output, record.gold_spans, selection.spans
-        row = metrics.score_record(text, gold, spans, selection.scores)
+        row = metrics.score_record(text, gold, spans, selection.scores, _invented(selection))
         rows.append(row)
-        kept, raw = metrics.line_texts(text, spans), metrics.canonical_reference(text, gold)
+        kept = metrics.line_texts(text, spans) + [line.strip() for line in _invented(selection)]
+        raw = metrics.canonical_reference(text, gold)
         raw_rows.append(metrics.squeez_metrics(kept, raw, text))
         raw_categories.append(metrics.empty_category(kept, raw))
         for dimension, value in _group_keys(record, row, files[index] if files else None).items():
@@ -432,8 +434,13 @@ def _score(
         calibration=_calibration(records, selections),
         written=_written(records, selections),
         rows=rows,
+        invented=[_invented(selection) for selection in selections],
         predictions=[(r.instance_id, list(s.spans)) for r, s in zip(records, selections, strict=True)],
     )
+
+
+def _invented(selection: Selection) -> tuple[str, ...]:
+    return selection.generation.invented if selection.generation is not None else ()
 
 
 def _group_keys(record: Record, row: Mapping[str, float], file: str | None) -> dict[str, str]:

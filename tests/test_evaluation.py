@@ -84,6 +84,9 @@ class Oracle(OneByOne):
         return Selection(self.gold[query, observation])
 
 
+MADE_UP = ("I could not find that line.", "The build failed.")
+
+
 class Writer(OneByOne):
     """Writes four lines, two of them made up; one record does not fit its context."""
 
@@ -92,8 +95,10 @@ class Writer(OneByOne):
     def select(self, query: str, observation: str) -> Selection:
         failed = observation.count("\n") == 600 and "disk" in query
         if failed:
-            return Selection([Span(1, 600)], generation=Generation(0, 0, 0, 0, "none", False, True, 0, 0, 0.0, False))
-        return Selection([Span(1, 2)], generation=Generation(4, 1, 1, 2, "text", False, False, 100, 10, 0.5, True))
+            return Selection([Span(1, 600)], generation=Generation(0, 0, 0, (), "none", False, True, 0, 0, 0.0, False))
+        return Selection(
+            [Span(1, 2)], generation=Generation(4, 1, 1, MADE_UP, "text", False, False, 100, 10, 0.5, True)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +231,22 @@ class TestEvaluate:
         assert first.cost == pytest.approx(first.seconds / 12 * 1000 / 1000)  # 3.6 dollars an hour: 1 per 1,000 s
         assert written["first"].written is None
         assert evaluate(records, [create("first")], bootstrap=0)["first"].timing.cost is None
+
+    def test_made_up_lines_are_predicted_text(self, records) -> None:
+        class Explainer(OneByOne):
+            name = "explainer"
+
+            def select(self, query: str, observation: str) -> Selection:
+                return Selection([], generation=Generation(2, 0, 0, MADE_UP, "text", False, False, 9, 9, 0.1, False))
+
+        found = evaluate(records, [Explainer()], bootstrap=0)["explainer"]
+        assert found.overall["pruning.true_negative_empty"].value == 0.0
+        assert found.overall["pruning.positive_empty"].value == 0.0
+        assert found.overall["squeez.empty_accuracy"].value == 0.75
+        assert found.overall["squeez.span_f1"].value == 0.0
+        assert found.squeez["stripped_reference"]["empty_confusion"]["false_positive"] == 3
+        assert found.written is not None
+        assert (found.written.hallucinated, found.written.explained) == (1.0, 1.0)
 
     def test_records_go_whole_to_a_system_that_reads_them(self, records) -> None:
         seen: list[str] = []

@@ -38,7 +38,7 @@ class Model(OneByOne):
         hit = np.array(["disk" in query and "disk" in line for line in split_lines(observation)])
         probabilities = np.where(hit, 0.9, 0.05)
         spans = [Span(int(i) + 1, int(i) + 1) for i in np.flatnonzero(hit)]
-        written = Generation(2, 1, 0, 1, "tags", False, False, 100, 9, 0.2, False)
+        written = Generation(2, 1, 0, ("<i>made up</i>",), "tags", False, False, 100, 9, 0.2, False)
         return Selection(spans, probabilities, probabilities, 0.8 if hit.any() else 0.3, written)
 
 
@@ -153,6 +153,7 @@ class TestDifferences:
         assert text.count('<pre class="right">ERROR &lt;script&gt;') >= 3
         assert '<pre class="wrong">' in text
         assert re.search(r"⋯ \d+ lines", text)
+        assert '<pre class="wrong">&lt;i&gt;made up&lt;/i&gt;</pre>' in text
         # every line of a record is either shown or counted
         for block in text.split("<details open>")[1:]:
             shown = block.count('<div class="number">')

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = 2  # lines shown around every line that is gold or kept
 _WIDTH = 240  # characters shown of a line
+_INVENTED = 8  # invented lines shown of an answer
 _STYLE = """
 pre { margin: 0; font: 12px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 .lines { display: grid; grid-template-columns: 4rem 1.6rem 1fr 1fr; border: 1px solid #ddd; margin: .5rem 0 1.5rem; }
@@ -75,7 +76,7 @@ def _record(report: Report, index: int, a: str, b: str) -> str:
         f"{len(lines)} lines</div>"
         for name, own, mask in zip((a, b), f1, kept, strict=True)
     )
-    body = _lines(lines, gold, kept)
+    body = _lines(lines, gold, kept) + _invented([report[name].invented[index] for name in (a, b)])
     return (
         f"<details open><summary>{escape(_title(record))}</summary>"
         f'<div class="lines"><div class="head number">line</div><div class="head"></div>{rows}{body}</div></details>'
@@ -107,6 +108,19 @@ def _lines(lines: list[str], gold: NDArray[np.bool_], kept: list[NDArray[np.bool
         parts.append(f'<div class="number">{number}</div>{star}{cells}')
     parts.append(_gap(skipped))
     return "".join(parts)
+
+
+def _invented(answers: list[tuple[str, ...]]) -> str:
+    """What either system wrote that stands nowhere in the observation."""
+    if not any(answers):
+        return ""
+    cells = ""
+    for lines in answers:
+        shown = [line if len(line) <= _WIDTH else line[:_WIDTH] + "…" for line in lines[:_INVENTED]]
+        more = len(lines) - len(shown)
+        shown += [f"… and {more} more"] if more else []
+        cells += f'<pre class="{"wrong" if lines else "out"}">{escape(chr(10).join(shown)) or " "}</pre>'
+    return f'<div class="gap">Written, but nowhere in the output:</div><div></div><div></div>{cells}'
 
 
 def _gap(skipped: int) -> str:

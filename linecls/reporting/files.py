@@ -23,11 +23,12 @@ def write(report: Report, folder: Path, examples: int) -> list[Path]:
                 "system": name,
                 "instance_id": instance,
                 "spans": [{"start_line": a, "end_line": b} for a, b in spans],
+                **({"invented": list(invented)} if invented else {}),
             }
         )
         + "\n"
         for name, system in report.systems.items()
-        for instance, spans in system.predictions
+        for (instance, spans), invented in zip(system.predictions, system.invented, strict=True)
     )
     texts["report.html"] = report.to_html()
     if examples and len(report.systems) > 1:

@@ -253,7 +253,7 @@ def _written(report: Report) -> Section | None:
     ]
     note = (
         "What generative systems wrote. A hallucinated line stands nowhere in the observation; an explanation in the "
-        "place of an empty answer counts as such. Only lines that stand there enter the other tables. Cut: stopped "
+        "place of an empty answer counts as such. These lines are predicted, and wrong, in all tables. Cut: stopped "
         "by the token limit. Too long for the model's context: nothing is dropped there. Tokens per record."
     )
     return Section("Written lines", [note, Table(head, rows)])

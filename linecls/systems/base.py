@@ -28,7 +28,7 @@ class Generation:
     lines: int
     exact: int
     normalised: int
-    hallucinated: int
+    invented: tuple[str, ...]
     form: str
     cut: bool
     failed: bool
@@ -36,6 +36,11 @@ class Generation:
     completion_tokens: int
     seconds: float
     cached: bool
+
+    @property
+    def hallucinated(self) -> int:
+        """Number of lines that stand nowhere in the observation."""
+        return len(self.invented)
 
 
 @dataclass(frozen=True, eq=False)

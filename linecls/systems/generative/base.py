@@ -118,7 +118,7 @@ class Generative:
             lines=written,
             exact=mapped.exact,
             normalised=mapped.normalised,
-            hallucinated=len(mapped.hallucinated),
+            invented=tuple(mapped.hallucinated),
             form=answer.form,
             cut=completion.cut,
             failed=False,
@@ -134,7 +134,7 @@ def _unchanged(observation: str) -> Selection:
     """What a caller is left with when the model cannot read the observation: all of it."""
     total = len(split_lines(observation))
     spans = [Span(1, total)] if total else []
-    failed = Generation(0, 0, 0, 0, "none", False, True, 0, 0, 0.0, False)
+    failed = Generation(0, 0, 0, (), "none", False, True, 0, 0, 0.0, False)
     return Selection(spans, generation=failed)
 
 
