@@ -1,33 +1,43 @@
-"""Run systems over labelled records and report how they do, per group and with bootstrap intervals."""
+"""Run systems over labelled records and score what they answer: per group, with intervals, pair by pair.
+
+`linecls.reporting` turns a `Report` into pages, tables and plots.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import platform
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import linecls
 from linecls import metrics
 from linecls.artifact import file_sha256
+from linecls.calibration import Calibration, calibrate
+from linecls.comparing import Difference, holm, paired_difference
+from linecls.curves import SHARES, bias_curve, ranked_recall
 from linecls.metrics import Estimate
-from linecls.spans import Span
+from linecls.spans import Span, to_mask
 
 if TYPE_CHECKING:
     from linecls.records import Record
-    from linecls.systems.base import System
+    from linecls.systems.base import Selection, System
 
 LENGTHS = (50, 100, 200, 500)  # upper bounds of the length buckets, in lines, exclusive
-_CURVE = np.round(np.concatenate([np.arange(0.0, 0.9, 0.05), np.arange(0.9, 0.995, 0.01)]), 2)
+POSITIONS = ("first third", "middle third", "last third")
+#: Metrics that systems are compared by, pair by pair.
+COMPARED = ("squeez.span_f1", "squeez.span_recall", "pruning.line_recall", "pruning.recall_at_90")
+_PAIRED_RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -58,86 +68,89 @@ PUBLISHED = (
 )
 PUBLISHED_NOTE = "Published by their authors on the Squeez test split (617 or 618 records); not measured here."
 
-# Columns of the tables: heading, metric.
-_SQUEEZ_TABLE = (
-    ("precision", "squeez.span_precision"),
-    ("recall", "squeez.span_recall"),
-    ("F1", "squeez.span_f1"),
-    ("exact", "squeez.exact_match"),
-    ("fuzzy F1", "squeez.fuzzy_span_f1"),
-    ("partial", "squeez.partial_overlap"),
-    ("empty acc.", "squeez.empty_accuracy"),
-    ("ROUGE-L", "squeez.rouge_l"),
-    ("ROUGE-L corr.", "squeez.rouge_l_corrected"),
-    ("compression", "squeez.compression"),
-    ("compression corr.", "squeez.compression_corrected"),
-    ("micro P", "micro.precision"),
-    ("micro R", "micro.recall"),
-    ("micro F1", "micro.f1"),
-)
-_RECIPE_TABLE = (
-    ("exact", "recipe.exact"),
-    ("precision", "recipe.precision"),
-    ("recall", "recipe.recall"),
-    ("F1", "recipe.f1"),
-    ("compression", "recipe.compression"),
-    ("strict F1", "recipe.strict_f1"),
-    ("micro P", "micro.recipe_precision"),
-    ("micro R", "micro.recipe_recall"),
-    ("micro F1", "micro.recipe_f1"),
-    ("micro compression", "micro.recipe_compression"),
-)
-_PRUNING_TABLE = (
-    ("recall at 50 %", "pruning.recall_at_50"),
-    ("recall at 70 %", "pruning.recall_at_70"),
-    ("recall at 90 %", "pruning.recall_at_90"),
-    ("token compression", "pruning.token_compression"),
-    ("token compression, micro", "micro.token_compression"),
-    ("negatives left empty", "pruning.true_negative_empty"),
-    ("positives left empty", "pruning.positive_empty"),
-    ("error lines lost, micro", "micro.error_lines_lost"),
-    ("gold error lines lost, micro", "micro.gold_error_lines_lost"),
-)
-_WITH_INTERVAL = ("squeez.span_recall", "squeez.span_f1", "pruning.recall_at_90")  # on the terminal
-_TERMINAL = (
-    ("precision", "squeez.span_precision"),
-    ("recall", "squeez.span_recall"),
-    ("F1", "squeez.span_f1"),
-    ("compress", "squeez.compression_corrected"),
-    ("R@50", "pruning.recall_at_50"),
-    ("R@70", "pruning.recall_at_70"),
-    ("R@90", "pruning.recall_at_90"),
-    ("neg.empty", "pruning.true_negative_empty"),
-    ("pos.empty", "pruning.positive_empty"),
-)
-_GROUP_TABLE = (("F1", "squeez.span_f1"), ("R@90", "pruning.recall_at_90"))
-_GROUP_TITLES = {
-    "answer": "With and without gold lines",
-    "tool_type": "Per tool type",
-    "level": "Per level",
-    "lines": "Per length of the observation, in lines",
-}
+
+@dataclass(frozen=True)
+class Prices:
+    """What a run costs: US dollars per million tokens of prompt and of completion, and per hour of the machine."""
+
+    prompt: float | None = None
+    completion: float | None = None
+    hour: float | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long a system took. Never part of what a rerun must repeat.
+
+    seconds: wall time over all records; median, p95: latency of one record in seconds (of the request where
+    a server wrote the answer); cached: answers that were taken from an earlier run, so that `seconds` says little
+    of them; cost: US dollars per 1,000 records by `Prices`, None where the prices do not say.
+    """
+
+    seconds: float
+    median: float
+    p95: float
+    cached: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a system that writes its answers wrote, over all records.
+
+    lines: non-blank lines; exact, normalised, hallucinated: the shares of them that stand in the observation
+    character for character, but for white space, or nowhere; records_hallucinated: share of records with at least
+    one of the last; explained: of the records without gold lines, the share answered with text that stands
+    nowhere (an explanation instead of an empty answer); cut, failed: records stopped by the token limit, and
+    records that did not fit the model's context; forms: records by how the answer was wrapped;
+    prompt_tokens, completion_tokens: per record.
+    """
+
+    lines: int
+    exact: float
+    normalised: float
+    hallucinated: float
+    records_hallucinated: float
+    explained: float
+    cut: int
+    failed: int
+    forms: dict[str, int]
+    prompt_tokens: float
+    completion_tokens: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; an undefined share is None."""
+        return {name: _number(v) if isinstance(v, float) else v for name, v in vars(self).items()}
 
 
 @dataclass
 class SystemReport:
     """How one system did.
 
-    description: parameters and model of the system; seconds: wall time over all records;
+    description: parameters and model of the system; timing: how long it took;
     overall: metric name to estimate, as `metrics.aggregate` names them; groups: the same for each value of
-    `answer`, `tool_type`, `level` (where records have one) and `lines`; squeez: the rounded summary of
-    squeez 0.1.4, for stripped references (its ChatML rows) and for raw ones (its canonical rows);
-    curve: (share of lines dropped, mean recall of gold lines), empty for a system without scores;
-    predictions: (instance_id, spans) in the order of the records.
+    `answer`, `tool_type`, `level` (where records have one), `lines`, `position` and, of several files, `file`;
+    squeez: the rounded summary of squeez 0.1.4, for stripped references (its ChatML rows) and for raw ones (its
+    canonical rows); curve: (share of lines dropped, mean recall of gold lines) with the same share dropped of
+    every observation; bias_curves: (bias, share dropped, recall) for every bias on the scores as they are
+    ("absolute") and on their distance from the observation's best line ("relative"); both empty for a system
+    without scores. calibration: of the answerable probability and of the lines' probabilities, where it gives them;
+    written: of a system that writes its answers; rows: `metrics.score_record` of each record; invented: the lines
+    of its answer that stand nowhere in the observation; predictions: (instance_id, spans), in the order of the records.
     """
 
     name: str
     description: dict[str, Any]
-    seconds: float
+    timing: Timing
     overall: dict[str, Estimate]
     groups: dict[str, dict[str, dict[str, Estimate]]]
     squeez: dict[str, dict[str, object]]
     curve: list[tuple[float, float]]
+    bias_curves: dict[str, list[tuple[float, float, float]]]
+    calibration: dict[str, Calibration]
+    written: Written | None
+    rows: list[dict[str, float]] = field(repr=False)
+    invented: list[tuple[str, ...]] = field(repr=False)
     predictions: list[tuple[str, list[Span]]] = field(repr=False)
 
     @property
@@ -146,17 +159,20 @@ class SystemReport:
         return len(self.predictions)
 
     @property
+    def seconds(self) -> float:
+        """Wall time over all records."""
+        return self.timing.seconds
+
+    @property
     def seconds_per_observation(self) -> float:
         """Wall time per record; systems may reuse work between records of one observation."""
         return self.seconds / self.records if self.records else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the predictions, ready for JSON (undefined figures are None)."""
+    def figures(self) -> dict[str, Any]:
+        """Everything that a rerun on the same records repeats, ready for JSON (undefined figures are None)."""
         return {
             "description": self.description,
             "records": self.records,
-            "seconds": self.seconds,
-            "seconds_per_observation": self.seconds_per_observation,
             "overall": _plain(self.overall),
             "groups": {
                 dimension: {value: _plain(estimates) for value, estimates in values.items()}
@@ -164,25 +180,58 @@ class SystemReport:
             },
             "squeez_0.1.4": self.squeez,
             "curve": [[dropped, _number(recall)] for dropped, recall in self.curve],
+            "bias_curves": {
+                kind: [[_number(bias), dropped, recall] for bias, dropped, recall in curve]
+                for kind, curve in self.bias_curves.items()
+            },
+            "calibration": {name: calibration.to_dict() for name, calibration in self.calibration.items()},
+            "written": None if self.written is None else self.written.to_dict(),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """`figures` and the times; all but the predictions."""
+        return {
+            **self.figures(),
+            "seconds": self.seconds,
+            "seconds_per_observation": self.seconds_per_observation,
+            "timing": vars(self.timing),
         }
 
 
 @dataclass
 class Report:
-    """What `evaluate` found; `report["bm25"]` is the SystemReport of that name."""
+    """What `evaluate` found; `report["bm25"]` is the SystemReport of that name.
+
+    comparisons: metric -> system -> how much more the first system reaches than it, and Holm's adjusted p.
+    """
 
     about: dict[str, Any]
     systems: dict[str, SystemReport]
+    comparisons: dict[str, dict[str, tuple[Difference, float]]]
     published: Sequence[Published] = ()
+    records: Sequence[Record] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> SystemReport:
         return self.systems[name]
+
+    def figures(self) -> dict[str, Any]:
+        """What a rerun of the same systems on the same records repeats: all but times, machine and commit."""
+        return {
+            "systems": {name: system.figures() for name, system in self.systems.items()},
+            "comparisons": self._comparisons(),
+        }
+
+    def figures_sha256(self) -> str:
+        """Digest of `figures`: the same for every run that found the same."""
+        return hashlib.sha256(json.dumps(self.figures(), sort_keys=True, allow_nan=False).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the predictions, ready for JSON (undefined figures are None)."""
         result: dict[str, Any] = {
             "about": self.about,
+            "figures_sha256": self.figures_sha256(),
             "systems": {name: system.to_dict() for name, system in self.systems.items()},
+            "comparisons": self._comparisons(),
         }
         if self.published:
             result["published"] = {"note": PUBLISHED_NOTE, "rows": [vars(row) for row in self.published]}
@@ -194,167 +243,53 @@ class Report:
 
     def to_text(self) -> str:
         """Plain tables for a terminal: overall figures, some with half-intervals, and F1 per tool type."""
-        head = ["system", *(heading for heading, _ in _TERMINAL), "ms/obs"]
-        rows = [
-            [
-                name,
-                *(_short(s.overall[metric], metric in _WITH_INTERVAL) for _, metric in _TERMINAL),
-                f"{1e3 * s.seconds_per_observation:.3g}",
-            ]
-            for name, s in self.systems.items()
-        ]
-        rows += [
-            [
-                row.system + " *",
-                *map(_plain_cell, (row.precision, row.recall, row.f1, row.compression)),
-                *map(_plain_cell, (row.recall_at_50, row.recall_at_70, row.recall_at_90)),
-                *("–",) * 3,
-            ]
-            for row in self.published
-        ]
-        parts = [_summary_line(self.about), _align(head, rows)]
-        if self.published:
-            parts.append(f"* {PUBLISHED_NOTE}")
-        values = self._group_values("tool_type")
-        if len(values) > 1:
-            names = list(self.systems)
-            rows = [
-                [value, str(self._group_size("tool_type", value))]
-                + [_plain_cell(self._group(name, "tool_type", value, "squeez.span_f1")) for name in names]
-                for value in values
-            ]
-            parts.append("F1 per tool type\n" + _align(["tool type", "records", *names], rows))
-        return "\n\n".join(parts) + "\n"
+        from linecls.reporting.text import render
+
+        return render(self)
 
     def to_markdown(self) -> str:
         """The whole report as Markdown: both metric families apart, pruning metrics, groups, provenance."""
-        parts = ["# Evaluation", _summary_line(self.about)]
-        if self.about["bootstrap"]:
-            parts.append(
-                f"Square brackets: {round(100 * self.about['level'])} % percentile bootstrap intervals over "
-                f"records, {self.about['bootstrap']} resamples, seed {self.about['seed']}."
-            )
-        for title, columns in (
-            ("Squeez line metrics", _SQUEEZ_TABLE),
-            ("Scoring-recipe metrics (whitespace tokens)", _RECIPE_TABLE),
-            ("Pruning metrics", _PRUNING_TABLE),
-        ):
-            rows = [[name, *(_long(s.overall[metric]) for _, metric in columns)] for name, s in self.systems.items()]
-            parts.append(f"## {title}\n\n" + _markdown(["system", *(h for h, _ in columns)], rows))
-        if self.published:
-            keys = (
-                "precision",
-                "recall",
-                "f1",
-                "compression",
-                "recall_at_50",
-                "recall_at_70",
-                "recall_at_90",
-            )
-            head = ["system (published)", *(key.replace("_", " ") for key in keys)]
-            rows = [[row.system, *(_plain_cell(getattr(row, k), 4) for k in keys)] for row in self.published]
-            parts.append(f"## Published figures\n\n{PUBLISHED_NOTE}\n\n" + _markdown(head, rows))
-        parts.append("## Time\n\n" + self._time_table())
-        parts += [self._group_section(dimension) for dimension in _GROUP_TITLES]
-        parts.append("## Provenance\n\n" + self._provenance())
-        return "\n\n".join(part for part in parts if part) + "\n"
+        from linecls.reporting.markdown import render
 
-    def write(self, directory: str | Path) -> list[Path]:
-        """Write report.json, report.md, predictions.jsonl and, with matplotlib, recall.png; return the paths.
+        return render(self)
 
-        The directory is made if it is missing; files of those names are replaced.
+    def to_html(self) -> str:
+        """The whole report as one HTML page that needs no other file; with plots where matplotlib is."""
+        from linecls.reporting.page import render
+
+        return render(self)
+
+    def write(self, directory: str | Path, *, examples: int = 20) -> list[Path]:
+        """Write the report's files into a folder, made if it is missing, and return their paths.
+
+        report.json, report.md, report.html, predictions.jsonl; differences.html, which shows up to `examples`
+        records for each system on which it and the first one differ most; with matplotlib recall.png, bias.png
+        and calibration.png. Files of those names are replaced. predictions.jsonl and differences.html hold what
+        the records hold; the others hold figures alone.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        texts = {"report.json": self.to_json(), "report.md": self.to_markdown()}
-        texts["predictions.jsonl"] = "".join(
-            json.dumps(
-                {
-                    "system": name,
-                    "instance_id": instance,
-                    "spans": [{"start_line": a, "end_line": b} for a, b in spans],
-                }
-            )
-            + "\n"
-            for name, system in self.systems.items()
-            for instance, spans in system.predictions
-        )
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
-        paths = [folder / name for name in texts]
-        picture = folder / "recall.png"
-        return [*paths, picture] if self.plot(picture) else paths
+        from linecls.reporting.files import write
+
+        return write(self, Path(directory), examples)
 
     def plot(self, path: str | Path) -> bool:
-        """Draw recall of gold lines against the share of lines dropped; False where matplotlib is missing.
+        """Draw recall of gold lines against the share of lines dropped; False where matplotlib is missing."""
+        from linecls.reporting.plots import recall_figure, save
 
-        A line for each system that gives scores, and a dot where its own answer stands.
-        """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            return False
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.add_subplot(xlabel="share of lines dropped", ylabel="recall of gold lines")
-        for name, system in self.systems.items():
-            (line,) = axes.plot(*zip(*system.curve, strict=True), label=name) if system.curve else (None,)
-            own = system.groups["answer"].get("gold")
-            if own is not None:
-                where = own["squeez.compression_corrected"].value, own["pruning.line_recall"].value
-                color = line.get_color() if line else None
-                axes.plot(*where, "o", color=color, label=None if line else name)
-        axes.set(xlim=(0, 1), ylim=(0, 1.02), title="Dots: the answer that the system gives by itself")
-        axes.grid(alpha=0.3)
-        axes.legend()
-        figure.savefig(path, dpi=150)
-        return True
+        return save(recall_figure(self), Path(path))
 
-    def _group(self, system: str, dimension: str, value: str, metric: str) -> float:
-        estimates = self.systems[system].groups.get(dimension, {}).get(value, {})
-        return estimates[metric].value if metric in estimates else math.nan
-
-    def _group_values(self, dimension: str) -> list[str]:
-        for system in self.systems.values():
-            return list(system.groups.get(dimension, {}))
-        return []
-
-    def _group_size(self, dimension: str, value: str) -> int:
-        return next(iter(self.systems.values())).groups[dimension][value]["squeez.span_f1"].records
-
-    def _group_section(self, dimension: str) -> str:
-        values = self._group_values(dimension)
-        if not values:
-            return ""
-        names = list(self.systems)
-        head = [dimension.replace("_", " "), "records"]
-        head += [f"{name} {heading}" for heading, _ in _GROUP_TABLE for name in names]
-        rows = []
-        for value in values:
-            row = [value, str(self._group_size(dimension, value))]
-            for _, metric in _GROUP_TABLE:
-                row += [_long(self.systems[name].groups[dimension][value][metric]) for name in names]
-            rows.append(row)
-        return f"## {_GROUP_TITLES[dimension]}\n\n" + _markdown(head, rows)
-
-    def _time_table(self) -> str:
-        rows = [
-            [name, str(s.records), f"{s.seconds:.2f}", f"{1e3 * s.seconds_per_observation:.3g}"]
-            for name, s in self.systems.items()
+    def _comparisons(self) -> list[dict[str, Any]]:
+        first = next(iter(self.systems), None)
+        return [
+            {
+                "metric": metric,
+                "a": first,
+                "b": other,
+                **{k: _number(v) if isinstance(v, float) else v for k, v in difference._asdict().items()},
+                "p_holm": _number(adjusted),
+            }
+            for metric, row in self.comparisons.items()
+            for other, (difference, adjusted) in row.items()
         ]
-        return _markdown(["system", "records", "seconds", "ms per observation"], rows)
-
-    def _provenance(self) -> str:
-        about = self.about
-        lines = [f"- machine: {about['machine']['cpu']}, {about['machine']['cores']} cores"]
-        lines.append(f"- linecls {about['linecls']}, Python {about['machine']['python']}")
-        if about["commit"]:
-            lines.append(f"- commit: {about['commit']}")
-        for source in about["files"]:
-            lines.append(f"- records: {source['name']}, sha256 {source['sha256'] or 'unknown'}")
-        for name, system in self.systems.items():
-            settings = ", ".join(f"{key} {_setting(value)}" for key, value in system.description.items())
-            lines.append(f"- {name}: {settings or 'no parameters'}")
-        return "\n".join(lines)
 
 
 def evaluate(
@@ -364,13 +299,16 @@ def evaluate(
     bootstrap: int = 1000,
     seed: int = 0,
     sources: Sequence[str | Path] = (),
+    origins: Sequence[str] = (),
     published: bool = False,
+    prices: Prices | None = None,
     on_record: Callable[[str], object] | None = None,
 ) -> Report:
-    """Run each system over all records and score its answers.
+    """Run each system over all records, score its answers, and compare the first system with the others.
 
     bootstrap: resamples of the intervals, 0 for none; seed: of the intervals; sources: the files that the
-    records came from, stated in the report with their sha256; published: add the PUBLISHED figures;
+    records came from, stated in the report with their sha256; origins: the file of each record, for a table per
+    file (none where there is one file); published: add the PUBLISHED figures; prices: for the cost of a run;
     on_record: called with the system's name after each record.
 
     Raises ValueError without records, for two systems of one name, and for a system that does not answer each
@@ -379,11 +317,15 @@ def evaluate(
     labelled = list(records)
     if not labelled:
         raise ValueError("there are no records to evaluate on")
+    if origins and len(origins) != len(labelled):
+        raise ValueError(f"{len(origins)} origins for {len(labelled)} records")
+    files = list(origins) if len(set(origins)) > 1 else []
     reports: dict[str, SystemReport] = {}
     for system in systems:
         if system.name in reports:
             raise ValueError(f"two systems are called '{system.name}'")
-        reports[system.name] = _run(labelled, system, bootstrap, seed, on_record)
+        run = _run(labelled, system, on_record)
+        reports[system.name] = _score(labelled, system, run, files, prices or Prices(), bootstrap, seed)
     about = {
         "linecls": linecls.__version__,
         "commit": _commit(),
@@ -395,8 +337,10 @@ def evaluate(
         "bootstrap": bootstrap,
         "level": 0.95,
         "seed": seed,
+        "prices": vars(prices) if prices else None,
     }
-    return Report(about, reports, PUBLISHED if published else ())
+    comparisons = _compare(labelled, list(reports.values()), _PAIRED_RESAMPLES if bootstrap else 0, seed)
+    return Report(about, reports, comparisons, PUBLISHED if published else (), labelled)
 
 
 def length_bucket(lines: int) -> str:
@@ -409,51 +353,70 @@ def length_bucket(lines: int) -> str:
     return f"{lower}+"
 
 
+def position_bucket(gold: Sequence[Span], lines: int) -> str:
+    """The third of the observation in which the middle of the gold lines lies; "none" without gold lines."""
+    if not gold:
+        return "none"
+    kept = sum(b - a + 1 for a, b in gold)
+    middle = sum((a + b) / 2 * (b - a + 1) for a, b in gold) / kept
+    return POSITIONS[min(2, int(3 * (middle - 0.5) / max(lines, 1)))]
+
+
 def _run(
-    records: Sequence[Record],
-    system: System,
-    bootstrap: int,
-    seed: int,
-    on_record: Callable[[str], object] | None,
-) -> SystemReport:
-    rows: list[dict[str, float]] = []
-    raw_rows: list[dict[str, float]] = []
-    raw_categories: list[str] = []
-    curves: list[NDArray[np.float64]] = []
-    predictions: list[tuple[str, list[Span]]] = []
-    seconds = 0.0
-    answers = iter(system.select_many((record.query, record.tool_output) for record in records))
-    for record in records:
+    records: Sequence[Record], system: System, on_record: Callable[[str], object] | None
+) -> list[tuple[Selection, float]]:
+    """The answer for each record, and the seconds waited for it."""
+    answered: list[tuple[Selection, float]] = []
+    select_records = getattr(system, "select_records", None)
+    if select_records is not None:
+        answers = iter(select_records(records))
+    else:
+        answers = iter(system.select_many((record.query, record.tool_output) for record in records))
+    for _ in records:
         start = time.perf_counter()
         selection = next(answers, None)
-        seconds += time.perf_counter() - start
         if selection is None:
-            raise ValueError(f"system '{system.name}' answered {len(rows)} of {len(records)} records")
-        text, gold, spans = record.tool_output, record.gold_spans, list(selection.spans)
-        row = metrics.score_record(text, gold, spans, selection.scores)
-        rows.append(row)
-        kept, raw = metrics.line_texts(text, spans), metrics.canonical_reference(text, gold)
-        raw_rows.append(metrics.squeez_metrics(kept, raw, text))
-        raw_categories.append(metrics.empty_category(kept, raw))
-        if selection.scores is not None and gold:
-            curves.append(_curve(selection.scores, gold))
-        predictions.append((record.instance_id, spans))
+            raise ValueError(f"system '{system.name}' answered {len(answered)} of {len(records)} records")
+        answered.append((selection, time.perf_counter() - start))
         if on_record is not None:
             on_record(system.name)
     if next(answers, None) is not None:
         raise ValueError(f"system '{system.name}' answered more than {len(records)} records")
+    return answered
 
+
+def _score(
+    records: Sequence[Record],
+    system: System,
+    run: Sequence[tuple[Selection, float]],
+    files: Sequence[str],
+    prices: Prices,
+    bootstrap: int,
+    seed: int,
+) -> SystemReport:
+    rows: list[dict[str, float]] = []
+    raw_rows: list[dict[str, float]] = []
+    raw_categories: list[str] = []
     groups: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for record, row in zip(records, rows, strict=True):
-        for dimension, value in _group_keys(record, row).items():
+    selections = [selection for selection, _ in run]
+    for index, (record, selection) in enumerate(zip(records, selections, strict=True)):
+        text, gold, spans = record.tool_output, record.gold_spans, selection.spans
+        row = metrics.score_record(text, gold, spans, selection.scores, _invented(selection))
+        rows.append(row)
+        kept = metrics.line_texts(text, spans) + [line.strip() for line in _invented(selection)]
+        raw = metrics.canonical_reference(text, gold)
+        raw_rows.append(metrics.squeez_metrics(kept, raw, text))
+        raw_categories.append(metrics.empty_category(kept, raw))
+        for dimension, value in _group_keys(record, row, files[index] if files else None).items():
             groups.setdefault(dimension, {}).setdefault(value, []).append(row)
     describe = getattr(system, "describe", dict)
     categories = [next(name for name in metrics.CONFUSION if row[f"count.{name}"]) for row in rows]
     stripped_rows = [{key: row[f"squeez.{key}"] for key in metrics.SQUEEZ_KEYS} for row in rows]
+    curve, bias_curves = _curves(records, selections)
     return SystemReport(
         name=system.name,
         description=describe(),
-        seconds=seconds,
+        timing=_timing(run, prices),
         overall=metrics.aggregate(rows, bootstrap=bootstrap, seed=seed),
         groups={
             dimension: {
@@ -466,33 +429,136 @@ def _run(
             "stripped_reference": metrics.squeez_summary(stripped_rows, categories),
             "canonical_reference": metrics.squeez_summary(raw_rows, raw_categories),
         },
-        curve=list(zip(_CURVE.tolist(), np.mean(curves, axis=0).tolist(), strict=True)) if curves else [],
-        predictions=predictions,
+        curve=curve,
+        bias_curves=bias_curves,
+        calibration=_calibration(records, selections),
+        written=_written(records, selections),
+        rows=rows,
+        invented=[_invented(selection) for selection in selections],
+        predictions=[(r.instance_id, list(s.spans)) for r, s in zip(records, selections, strict=True)],
     )
 
 
-def _group_keys(record: Record, row: Mapping[str, float]) -> dict[str, str]:
+def _invented(selection: Selection) -> tuple[str, ...]:
+    return selection.generation.invented if selection.generation is not None else ()
+
+
+def _group_keys(record: Record, row: Mapping[str, float], file: str | None) -> dict[str, str]:
+    lines = int(row["count.lines"])
     keys = {"answer": "gold" if row["count.line_reference"] else "none", "tool_type": record.tool_type or "?"}
     if record.extra.get("level"):
         keys["level"] = str(record.extra["level"])
-    keys["lines"] = length_bucket(int(row["count.lines"]))
+    keys["lines"] = length_bucket(lines)
+    keys["position"] = position_bucket(record.gold_spans, lines)
+    if file is not None:
+        keys["file"] = file
     return keys
 
 
 def _group_order(value: str) -> tuple[int, str]:
-    """Length buckets by number, levels from easy to hard, everything else by name."""
+    """Length buckets by number, levels from easy to hard, positions from the start, everything else by name."""
     start = value.rstrip("+").partition("-")[0]
     if start.isdecimal():
         return int(start), value
-    return {"easy": 0, "medium": 1, "semantic": 2}.get(value, 0), value
+    order = {"easy": 0, "medium": 1, "semantic": 2} | dict(zip(POSITIONS, range(3), strict=True)) | {"none": 3}
+    return order.get(value, 0), value
 
 
-def _curve(scores: NDArray[Any], gold: Sequence[Span]) -> NDArray[np.float64]:
-    """Recall of the gold lines at each compression of _CURVE, from one ranking."""
-    ranked = metrics.top_lines(scores, 1.0)
-    hits = np.cumsum(metrics.to_mask(gold, len(ranked))[ranked])
-    keep = np.maximum(1, np.round((1.0 - _CURVE) * len(ranked)).astype(int))
-    return hits[keep - 1] / hits[-1]
+def _curves(
+    records: Sequence[Record], selections: Sequence[Selection]
+) -> tuple[list[tuple[float, float]], dict[str, list[tuple[float, float, float]]]]:
+    scores = [selection.scores for selection in selections]
+    scored = [values for values in scores if values is not None]
+    if not any(record.gold_spans for record in records) or len(scored) < len(scores):
+        return [], {}
+    ranked = [ranked_recall(s, r.gold_spans) for s, r in zip(scored, records, strict=True) if r.gold_spans]
+    gold = [to_mask(record.gold_spans, len(values)) for record, values in zip(records, scored, strict=True)]
+    shifted = [values - values.max() if len(values) and np.isfinite(values.max()) else values for values in scored]
+    return (
+        list(zip(SHARES.tolist(), np.mean(ranked, axis=0).tolist(), strict=True)),
+        {"absolute": bias_curve(scored, gold), "relative": bias_curve(shifted, gold)},
+    )
+
+
+def _calibration(records: Sequence[Record], selections: Sequence[Selection]) -> dict[str, Calibration]:
+    """Of "answerable", over records, and of "lines", over all lines of all records, where a system states them."""
+    answerable = [(s.answerable, bool(r.gold_spans)) for r, s in zip(records, selections, strict=True)]
+    stated = [(p, outcome) for p, outcome in answerable if p is not None]
+    lines = [
+        (s.probabilities, to_mask(r.gold_spans, len(s.probabilities)))
+        for r, s in zip(records, selections, strict=True)
+        if s.probabilities is not None
+    ]
+    found = {
+        "answerable": calibrate([p for p, _ in stated], [outcome for _, outcome in stated]),
+        "lines": calibrate(np.concatenate([p for p, _ in lines]), np.concatenate([gold for _, gold in lines]))
+        if lines
+        else None,
+    }
+    return {name: calibration for name, calibration in found.items() if calibration is not None}
+
+
+def _written(records: Sequence[Record], selections: Sequence[Selection]) -> Written | None:
+    pairs = [(r, s.generation) for r, s in zip(records, selections, strict=True) if s.generation is not None]
+    if not pairs:
+        return None
+    generations = [generation for _, generation in pairs]
+    answered = [g for g in generations if not g.failed]
+    lines = sum(g.lines for g in answered)
+    negatives = [g for record, g in pairs if not record.gold_spans and not g.failed]
+
+    def share(part: float, whole: float) -> float:
+        return part / whole if whole else math.nan
+
+    return Written(
+        lines=lines,
+        exact=share(sum(g.exact for g in answered), lines),
+        normalised=share(sum(g.normalised for g in answered), lines),
+        hallucinated=share(sum(g.hallucinated for g in answered), lines),
+        records_hallucinated=share(sum(g.hallucinated > 0 for g in answered), len(answered)),
+        explained=share(sum(g.lines > 0 and g.hallucinated == g.lines for g in negatives), len(negatives)),
+        cut=sum(g.cut for g in answered),
+        failed=len(generations) - len(answered),
+        forms=dict(sorted(Counter(g.form for g in answered).items())),
+        prompt_tokens=share(sum(g.prompt_tokens for g in answered), len(answered)),
+        completion_tokens=share(sum(g.completion_tokens for g in answered), len(answered)),
+    )
+
+
+def _timing(run: Sequence[tuple[Selection, float]], prices: Prices) -> Timing:
+    seconds = sum(waited for _, waited in run)
+    generations = [selection.generation for selection, _ in run if selection.generation is not None]
+    latencies = [g.seconds for g in generations if not g.failed] or [waited for _, waited in run]
+    cost = None
+    if generations and prices.prompt is not None and prices.completion is not None:
+        tokens = (sum(g.prompt_tokens for g in generations), sum(g.completion_tokens for g in generations))
+        cost = (tokens[0] * prices.prompt + tokens[1] * prices.completion) / 1e6 / len(run) * 1000
+    elif not generations and prices.hour is not None:
+        cost = seconds / 3600 * prices.hour / len(run) * 1000
+    median, p95 = np.quantile(latencies, [0.5, 0.95])
+    return Timing(seconds, float(median), float(p95), sum(g.cached for g in generations), cost)
+
+
+def _compare(
+    records: Sequence[Record], systems: Sequence[SystemReport], resamples: int, seed: int
+) -> dict[str, dict[str, tuple[Difference, float]]]:
+    """The first system against each other one, by each metric of COMPARED."""
+    found: dict[str, dict[str, tuple[Difference, float]]] = {}
+    if len(systems) < 2:
+        return found
+    observations = [record.tool_output for record in records]
+    first, others = systems[0], systems[1:]
+    for metric in COMPARED:
+        own = [row[metric] for row in first.rows]
+        differences = [
+            paired_difference(own, [row[metric] for row in other.rows], observations, resamples=resamples, seed=seed)
+            for other in others
+        ]
+        adjusted = holm([difference.p for difference in differences])
+        found[metric] = {
+            other.name: pair for other, pair in zip(others, zip(differences, adjusted, strict=True), strict=True)
+        }
+    return found
 
 
 # --- where and on what it ran --------------------------------------------------------------------------
@@ -541,7 +607,7 @@ def _source(source: str | Path) -> dict[str, Any]:
     return {"name": path.name, "sha256": file_sha256(path)}
 
 
-# --- cells and tables ----------------------------------------------------------------------------------
+# --- ready for JSON ------------------------------------------------------------------------------------
 
 
 def _number(value: float) -> float | None:
@@ -558,50 +624,3 @@ def _plain(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, float | int
         }
         for name, e in estimates.items()
     }
-
-
-def _setting(value: Any) -> str:
-    return " ".join(f"({k} {v})" for k, v in value.items()) if isinstance(value, dict) else str(value)
-
-
-def _plain_cell(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
-
-
-def _short(estimate: Estimate, with_interval: bool) -> str:
-    """Value and, where asked for, half the width of its interval."""
-    if not with_interval or math.isnan(estimate.low):
-        return _plain_cell(estimate.value)
-    return f"{estimate.value:.3f} ±{(estimate.high - estimate.low) / 2:.3f}".replace("±0.", "±.")
-
-
-def _long(estimate: Estimate) -> str:
-    """Value and its interval."""
-    if math.isnan(estimate.low):
-        return _plain_cell(estimate.value, 4)
-    return f"{estimate.value:.4f} [{estimate.low:.3f}, {estimate.high:.3f}]"
-
-
-def _summary_line(about: Mapping[str, Any]) -> str:
-    names = ", ".join(source["name"] for source in about["files"])
-    counts = f"{about['records']} records ({about['negatives']} negatives) on {about['observations']} outputs"
-    return f"{names}: {counts}" if names else counts
-
-
-def _align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side, the first flush left, the others flush right."""
-    table = [list(head), *map(list, rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    )
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
-    rule = ["---", *("---:" for _ in head[1:])]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (cells[0], rule, *cells[1:]))

@@ -57,6 +57,18 @@ def locate_lines(tool_output: str, relevant_lines: Sequence[str]) -> list[Span]:
     return from_mask(keep)
 
 
+def ordered_places(wanted: Sequence[str], places: dict[str, list[int]]) -> list[int] | None:
+    """The line of each wanted item by rules 2, 3 and 5 of `locate_lines`; None if no rising choice exists.
+
+    places: for each wanted item the 0-based lines that it may stand for, rising.
+    """
+    items = list(wanted)
+    earliest = _earliest_places(items, places)
+    if len(earliest) < len(items):
+        return None
+    return _fewest_runs(items, places, earliest) if items else []
+
+
 def _earliest_places(wanted: list[str], places: dict[str, list[int]]) -> list[int]:
     """The earliest line that each wanted line can have; shorter than `wanted` if one finds no place."""
     earliest: list[int] = []

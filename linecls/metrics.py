@@ -293,21 +293,24 @@ def share_dropped(kept: int, total: int) -> float:
 # --- scoring-recipe metrics ----------------------------------------------------------------------------
 
 
-def recipe_metrics(observation: str | Sequence[str], gold: Spans, predicted: Spans) -> dict[str, float]:
-    """The scoring recipe over whitespace tokens of the kept and the gold text.
+def recipe_metrics(
+    observation: str | Sequence[str], gold: Spans, predicted: Spans, invented: Sequence[str] = ()
+) -> dict[str, float]:
+    """The scoring recipe over whitespace tokens of the kept (and invented) and the gold text.
 
     exact                  1 where both token sequences are the same.
     precision, recall, f1  multiset overlap of tokens; both sides empty: 1, one side empty: 0.
     compression            1 - |predicted| / |gold| in tokens; negative where more is kept than gold. Both
                            empty: 0. Gold empty and prediction not: undefined, NaN.
-    strict_f1              F1 of spans that agree in both ends (each side merged); empty cases as above.
+    strict_f1              F1 of spans that agree in both ends (each side merged); empty cases as above. Each
+                           invented line is a predicted span that agrees with none.
     """
     lines = _lines(observation)
     gold_mask, kept_mask = to_mask(gold, len(lines)), to_mask(predicted, len(lines))
-    wanted, kept = _tokens(lines, gold_mask), _tokens(lines, kept_mask)
+    wanted, kept = _tokens(lines, gold_mask), _tokens(lines, kept_mask) + _words(invented)
     tokens = overlap((Counter(wanted) & Counter(kept)).total(), len(kept), len(wanted))
     gold_spans, kept_spans = set(from_mask(gold_mask)), set(from_mask(kept_mask))
-    strict = overlap(len(gold_spans & kept_spans), len(kept_spans), len(gold_spans))
+    strict = overlap(len(gold_spans & kept_spans), len(kept_spans) + len(invented), len(gold_spans))
     return {
         "exact": float(wanted == kept),
         "precision": tokens.precision,
@@ -319,7 +322,11 @@ def recipe_metrics(observation: str | Sequence[str], gold: Spans, predicted: Spa
 
 
 def _tokens(lines: Sequence[str], mask: NDArray[np.bool_]) -> list[str]:
-    return [token for line in compress(lines, mask) for token in line.split()]
+    return _words(compress(lines, mask))
+
+
+def _words(lines: Iterable[str]) -> list[str]:
+    return [token for line in lines for token in line.split()]
 
 
 # --- pruning metrics -----------------------------------------------------------------------------------
@@ -377,9 +384,15 @@ def recall_at_compression(keep_logits: ArrayLike, gold: Spans, dropped: float) -
 
 
 def pruning_metrics(
-    observation: str, gold: Spans, predicted: Spans, keep_logits: ArrayLike | None = None
+    observation: str,
+    gold: Spans,
+    predicted: Spans,
+    keep_logits: ArrayLike | None = None,
+    invented: Sequence[str] = (),
 ) -> dict[str, float]:
     """What matters when output is pruned; NaN where the record does not define it.
+
+    An answer of invented lines is not empty, and their tokens are not dropped.
 
     recall_at_50, _70, _90   `recall_at_compression`; NaN without keep_logits [L].
     line_recall              share of gold lines kept, by position, blank ones too.
@@ -391,7 +404,7 @@ def pruning_metrics(
     """
     lines = split_lines(observation)
     gold_mask, kept_mask = to_mask(gold, len(lines)), to_mask(predicted, len(lines))
-    counts = _counts(observation, lines, gold_mask, kept_mask)
+    counts = _counts(observation, lines, gold_mask, kept_mask, invented)
     has_gold, answered = bool(counts["line_reference"]), bool(counts["line_predicted"])
     recalls = {
         f"recall_at_{round(100 * dropped)}": NAN
@@ -411,12 +424,16 @@ def pruning_metrics(
 
 
 def _counts(
-    observation: str, lines: Sequence[str], gold_mask: NDArray[np.bool_], kept_mask: NDArray[np.bool_]
+    observation: str,
+    lines: Sequence[str],
+    gold_mask: NDArray[np.bool_],
+    kept_mask: NDArray[np.bool_],
+    invented: Sequence[str],
 ) -> dict[str, float]:
     """The countable things of one record, whose sums over records give the micro averages."""
     errors = _error_mask(observation)
-    wanted, kept = _tokens(lines, gold_mask), _tokens(lines, kept_mask)
-    wanted_texts, kept_texts = set(texts_at(lines, gold_mask)), set(texts_at(lines, kept_mask))
+    wanted, kept = _tokens(lines, gold_mask), _tokens(lines, kept_mask) + _words(invented)
+    wanted_texts, kept_texts = set(texts_at(lines, gold_mask)), set(_predicted(lines, kept_mask, invented))
     return {
         "line_hits": len(wanted_texts & kept_texts),
         "line_predicted": len(kept_texts),
@@ -424,7 +441,7 @@ def _counts(
         "token_hits": (Counter(wanted) & Counter(kept)).total(),
         "token_reference": len(wanted),
         "lines": len(lines),
-        "lines_kept": int(kept_mask.sum()),
+        "lines_kept": int(kept_mask.sum()) + len(invented),
         "tokens": len(observation.split()),
         "tokens_kept": len(kept),
         "errors": int(errors.sum()),
@@ -447,7 +464,7 @@ def corrected_metrics(
     """The Squeez figures whose definition has a quirk, without it.
 
     compression_corrected  1 - kept / total lines by position: an empty answer compresses to 1, a final
-                           newline opens no line, kept blank lines count.
+                           newline opens no line, kept blank lines count (and so do invented ones).
     rouge_l_corrected      1 instead of 0 where both sides are empty.
     """
     both_empty = not predicted and not reference
@@ -457,10 +474,22 @@ def corrected_metrics(
     }
 
 
+def _predicted(lines: Sequence[str], kept_mask: NDArray[np.bool_], invented: Sequence[str]) -> list[str]:
+    """Texts of an answer: its lines of the observation, then the invented ones."""
+    return texts_at(lines, kept_mask) + [text for line in invented if (text := line.strip())]
+
+
 def score_record(
-    observation: str, gold: Spans, predicted: Spans, keep_logits: ArrayLike | None = None
+    observation: str,
+    gold: Spans,
+    predicted: Spans,
+    keep_logits: ArrayLike | None = None,
+    invented: Sequence[str] = (),
 ) -> dict[str, float]:
     """All metrics of one record, named `family.metric`, for `aggregate`.
+
+    invented: lines of the answer that stand nowhere in the observation, as generative systems write them. They are
+    predicted text like any other: wrong, but there. An answer of them alone is not empty.
 
     squeez.*   `squeez_metrics` and `corrected_metrics` over stripped line texts
     recipe.*   `recipe_metrics`
@@ -474,13 +503,13 @@ def score_record(
         raise ValueError(f"{np.shape(keep_logits)} keep logits for an observation of {len(lines)} lines")
     gold_mask, kept_mask = to_mask(gold, len(lines)), to_mask(predicted, len(lines))
     gold, predicted = from_mask(gold_mask), from_mask(kept_mask)
-    kept, reference = line_texts(lines, predicted), line_texts(lines, gold)
+    kept, reference = _predicted(lines, kept_mask, invented), line_texts(lines, gold)
     families = {
         "squeez": squeez_metrics(kept, reference, observation)
-        | corrected_metrics(kept, reference, int(kept_mask.sum()), len(lines)),
-        "recipe": recipe_metrics(lines, gold, predicted),
-        "pruning": pruning_metrics(observation, gold, predicted, keep_logits),
-        "count": _counts(observation, lines, gold_mask, kept_mask),
+        | corrected_metrics(kept, reference, int(kept_mask.sum()) + len(invented), len(lines)),
+        "recipe": recipe_metrics(lines, gold, predicted, invented),
+        "pruning": pruning_metrics(observation, gold, predicted, keep_logits, invented),
+        "count": _counts(observation, lines, gold_mask, kept_mask, invented),
     }
     category = empty_category(kept, reference)
     families["count"] |= {name: float(name == category) for name in CONFUSION}

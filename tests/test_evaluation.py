@@ -5,17 +5,19 @@ import io
 import json
 import math
 import re
+import socket
 import sys
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from linecls.cli import main
-from linecls.evaluation import PUBLISHED, Report, evaluate, length_bucket
+from linecls.evaluation import COMPARED, PUBLISHED, Prices, Report, evaluate, length_bucket, position_bucket
 from linecls.records import Record, write_records
 from linecls.spans import Span
 from linecls.systems import HEURISTICS, Selection, create
-from linecls.systems.base import OneByOne
+from linecls.systems.base import Generation, OneByOne
 
 
 def build_log(size: int, failing: str) -> str:
@@ -82,6 +84,23 @@ class Oracle(OneByOne):
         return Selection(self.gold[query, observation])
 
 
+MADE_UP = ("I could not find that line.", "The build failed.")
+
+
+class Writer(OneByOne):
+    """Writes four lines, two of them made up; one record does not fit its context."""
+
+    name = "writer"
+
+    def select(self, query: str, observation: str) -> Selection:
+        failed = observation.count("\n") == 600 and "disk" in query
+        if failed:
+            return Selection([Span(1, 600)], generation=Generation(0, 0, 0, (), "none", False, True, 0, 0, 0.0, False))
+        return Selection(
+            [Span(1, 2)], generation=Generation(4, 1, 1, MADE_UP, "text", False, False, 100, 10, 0.5, True)
+        )
+
+
 @pytest.fixture(scope="module")
 def records() -> list[Record]:
     return make_records()
@@ -125,11 +144,12 @@ class TestEvaluate:
 
     def test_groups_partition_the_records(self, report, records) -> None:
         groups = report["bm25"].groups
-        assert set(groups) == {"answer", "tool_type", "level", "lines"}
+        assert set(groups) == {"answer", "tool_type", "level", "lines", "position"}
         for values in groups.values():
             assert sum(group["squeez.span_f1"].records for group in values.values()) == len(records)
         assert list(groups["lines"]) == ["0-49", "50-99", "100-199", "500+"]
         assert list(groups["level"]) == ["easy", "medium", "semantic"]
+        assert list(groups["position"]) == ["middle third", "last third", "none"]
         assert groups["answer"]["gold"]["squeez.span_f1"].records == 9
 
     def test_the_mean_over_groups_is_the_overall_mean(self, report, records) -> None:
@@ -155,6 +175,108 @@ class TestEvaluate:
         again = evaluate(records, [create("bm25")], bootstrap=200)
         # NaN differs from itself, so the estimates are compared as text.
         assert str(again["bm25"].overall) == str(report["bm25"].overall)
+
+    def test_two_runs_agree_in_all_but_times(self, report, records) -> None:
+        systems = [Oracle(records), *map(create, HEURISTICS)]
+        again = evaluate(records, systems, bootstrap=200, published=True)
+        assert again.figures() == report.figures()
+        assert again.figures_sha256() == report.figures_sha256()
+        times = ("seconds", "seconds_per_observation", "timing")
+        for name, system in report.to_dict()["systems"].items():
+            other = again.to_dict()["systems"][name]
+            assert {k: v for k, v in system.items() if k not in times} == {
+                k: v for k, v in other.items() if k not in times
+            }
+        fewer = evaluate(records[1:], systems, bootstrap=200)
+        assert fewer.figures_sha256() != report.figures_sha256()
+
+    def test_the_first_system_is_compared_with_each_other_one(self, report) -> None:
+        assert set(report.comparisons) == set(COMPARED)
+        difference, adjusted = report.comparisons["squeez.span_f1"]["bm25"]
+        means = [report[name].overall["squeez.span_f1"].value for name in ("oracle", "bm25")]
+        assert difference.value == pytest.approx(means[0] - means[1])
+        assert difference.low > 0
+        assert difference.observations == 6
+        assert difference.p <= adjusted <= 4 * difference.p
+        # the oracle gives no scores, so there is nothing to compare by them
+        assert report.comparisons["pruning.recall_at_90"]["bm25"][0].records == 0
+
+    def test_every_bias_has_its_point(self, report) -> None:
+        curves = report["bm25"].bias_curves
+        assert set(curves) == {"absolute", "relative"}
+        assert curves["absolute"][-1][2] == pytest.approx(1.0)
+        assert max(bias for bias, _, _ in curves["relative"]) == 0.0
+        assert report["oracle"].bias_curves == {}
+
+    def test_a_table_per_file_where_there_are_several(self, report, records) -> None:
+        assert "file" not in report["bm25"].groups
+        origins = ["a.jsonl"] * 5 + ["b.jsonl"] * 7
+        files = evaluate(records, [create("first")], bootstrap=0, origins=origins)["first"].groups["file"]
+        assert [files[name]["squeez.span_f1"].records for name in ("a.jsonl", "b.jsonl")] == [5, 7]
+        with pytest.raises(ValueError, match="1 origins for 12 records"):
+            evaluate(records, [create("first")], origins=["a"])
+
+    def test_what_a_writing_system_wrote(self, records) -> None:
+        written = evaluate(records, [Writer(), create("first")], bootstrap=0, prices=Prices(1.0, 2.0, hour=3.6))
+        found = written["writer"].written
+        assert found is not None
+        assert (found.lines, found.cut, found.failed, found.forms) == (11 * 4, 0, 1, {"text": 11})
+        assert (found.exact, found.normalised, found.hallucinated) == (0.25, 0.25, 0.5)
+        assert (found.records_hallucinated, found.explained) == (1.0, 0.0)
+        assert (found.prompt_tokens, found.completion_tokens) == (100, 10)
+        timing = written["writer"].timing
+        assert (timing.median, timing.cached) == (0.5, 11)
+        assert timing.cost == pytest.approx((1100 * 1.0 + 110 * 2.0) / 1e6 / 12 * 1000)
+        first = written["first"].timing
+        assert first.cost == pytest.approx(first.seconds / 12 * 1000 / 1000)  # 3.6 dollars an hour: 1 per 1,000 s
+        assert written["first"].written is None
+        assert evaluate(records, [create("first")], bootstrap=0)["first"].timing.cost is None
+
+    def test_made_up_lines_are_predicted_text(self, records) -> None:
+        class Explainer(OneByOne):
+            name = "explainer"
+
+            def select(self, query: str, observation: str) -> Selection:
+                return Selection([], generation=Generation(2, 0, 0, MADE_UP, "text", False, False, 9, 9, 0.1, False))
+
+        found = evaluate(records, [Explainer()], bootstrap=0)["explainer"]
+        assert found.overall["pruning.true_negative_empty"].value == 0.0
+        assert found.overall["pruning.positive_empty"].value == 0.0
+        assert found.overall["squeez.empty_accuracy"].value == 0.75
+        assert found.overall["squeez.span_f1"].value == 0.0
+        assert found.squeez["stripped_reference"]["empty_confusion"]["false_positive"] == 3
+        assert found.written is not None
+        assert (found.written.hallucinated, found.written.explained) == (1.0, 1.0)
+
+    def test_records_go_whole_to_a_system_that_reads_them(self, records) -> None:
+        seen: list[str] = []
+
+        class Reader(OneByOne):
+            name = "reader"
+
+            def select_records(self, given):
+                for record in given:
+                    seen.append(record.instance_id)
+                    yield Selection([])
+
+        evaluate(records, [Reader()], bootstrap=0)
+        assert seen == [record.instance_id for record in records]
+
+    def test_stated_probabilities_are_checked(self, records) -> None:
+        class Sure(OneByOne):
+            name = "sure"
+
+            def select(self, query: str, observation: str) -> Selection:
+                lines = observation.count("\n")
+                return Selection([], np.zeros(lines), np.full(lines, 0.5), 0.95)
+
+        found = evaluate(records, [Sure(), create("first")], bootstrap=0)
+        calibration = found["sure"].calibration
+        assert (calibration["answerable"].count, calibration["answerable"].base_rate) == (12, 0.75)
+        assert calibration["answerable"].ece == pytest.approx(0.2)
+        assert calibration["lines"].count == sum(r.tool_output.count("\n") for r in records)
+        assert calibration["lines"].ece == pytest.approx(0.5 - calibration["lines"].base_rate)
+        assert found["first"].calibration == {}
 
     def test_says_what_it_ran_on(self, report, records) -> None:
         about = report.about
@@ -226,7 +348,14 @@ class TestRendering:
 
     def test_writes_its_files(self, report, records, tmp_path) -> None:
         paths = report.write(tmp_path / "new" / "folder")
-        assert [p.name for p in paths][:3] == ["report.json", "report.md", "predictions.jsonl"]
+        assert [p.name for p in paths][:5] == [
+            "report.json",
+            "report.md",
+            "predictions.jsonl",
+            "report.html",
+            "differences.html",
+        ]
+        assert all(path.is_file() for path in paths)
         rows = [json.loads(line) for line in paths[2].read_text().splitlines()]
         assert len(rows) == 5 * len(records)
         assert rows[0] == {
@@ -250,6 +379,21 @@ class TestRendering:
 )
 def test_length_buckets(lines: int, bucket: str) -> None:
     assert length_bucket(lines) == bucket
+
+
+@pytest.mark.parametrize(
+    ("gold", "lines", "position"),
+    [
+        ([], 9, "none"),
+        ([Span(1, 3)], 9, "first third"),
+        ([Span(4, 4)], 9, "middle third"),
+        ([Span(9, 9)], 9, "last third"),
+        ([Span(1, 1), Span(9, 9)], 9, "middle third"),
+        ([Span(1, 1)], 1, "middle third"),
+    ],
+)
+def test_position_buckets(gold, lines: int, position: str) -> None:
+    assert position_bucket(gold, lines) == position
 
 
 class TestCommand:
@@ -294,9 +438,33 @@ class TestCommand:
         assert one == sampled(1)
         assert one != sampled(2)
 
-    def test_several_files_add_up(self, record_file) -> None:
+    def test_several_files_add_up_and_are_told_apart(self, record_file) -> None:
         done = self.run(record_file, record_file, "--system", "first", "--bootstrap", 0, "--json")
-        assert json.loads(done.stdout)["about"]["records"] == 24
+        found = json.loads(done.stdout)
+        assert found["about"]["records"] == 24
+        assert list(found["systems"]["first"]["groups"]["file"]) == ["cases.jsonl", "cases.jsonl #2"]
+
+    def test_systems_from_files(self, record_file, tmp_path) -> None:
+        for name, keep in (("few", 0.05), ("many", 0.5)):
+            (tmp_path / f"{name}.yaml").write_text(f"system: last\nkeep: {keep}\n")
+        names = ",".join(str(tmp_path / f"{name}.yaml") for name in ("few", "many"))
+        done = self.run(record_file, "--system", names, "--bootstrap", 0, "--json")
+        recall = {n: s["overall"]["squeez.span_recall"]["value"] for n, s in json.loads(done.stdout)["systems"].items()}
+        assert recall["few"] < recall["many"]
+
+    def test_prices_make_costs(self, record_file) -> None:
+        done = self.run(record_file, "--system", "first", "--bootstrap", 0, "--json", "--hour-price", 3600)
+        system = json.loads(done.stdout)["systems"]["first"]
+        assert system["timing"]["cost"] == pytest.approx(system["seconds"] / 12 * 1000)
+
+    def test_a_server_that_is_down_is_one_line(self, record_file, tmp_path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        done = self.run(record_file, "--system", "generative", "--endpoint", url, "--cache", tmp_path / "cache")
+        assert done.exit_code == 2
+        assert done.stderr.count("\n") == 1
+        assert re.match(rf"linecls: generative: {url}: cannot be reached \(.*\); start the server", done.stderr)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -308,6 +476,12 @@ class TestCommand:
             (["--seed", "-1"], "negative"),
             (["--split", "test", "--system", "first"], "split"),
             (["--limit", "0"], "--limit"),
+            (["--system", "generative"], "--endpoint URL"),
+            (["--system", "generative", "--endpoint", "nowhere"], "no address of a server"),
+            (["--system", "squeez-pooled"], "--system FILE.yaml"),
+            (["--system", "none.yaml"], "none.yaml: cannot be read"),
+            (["--system", "first", "--token-price", "1"], "two prices"),
+            (["--system", "first", "--token-price", "1,nan"], "two prices"),
         ],
     )
     def test_wrong_usage_ends_with_status_2(self, record_file, arguments, message) -> None:

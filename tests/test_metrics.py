@@ -510,3 +510,31 @@ class TestTorchmetrics:
 def test_spans_past_the_end_are_clipped() -> None:
     assert metrics.score_record("a\nb\n", [(2, 9)], [(2, 2)])["recipe.strict_f1"] == 1.0
     assert to_mask([(2, 9)], 2).tolist() == [False, True]
+
+
+class TestInventedLines:
+    """Text that a generative system wrote and that stands nowhere in the observation."""
+
+    TEXT = "a b\nc d\ne f\n"
+
+    def test_counts_as_predicted_in_every_family(self) -> None:
+        row = metrics.score_record(self.TEXT, [(1, 1)], [(1, 1)], invented=[" x y z "])
+        assert (row["squeez.span_precision"], row["squeez.span_recall"]) == (0.5, 1.0)
+        assert (row["recipe.precision"], row["recipe.recall"], row["recipe.exact"]) == (0.4, 1.0, 0.0)
+        assert row["recipe.strict_f1"] == pytest.approx(2 / 3)
+        assert row["squeez.compression_corrected"] == pytest.approx(1 / 3)
+        assert row["pruning.token_compression"] == pytest.approx(1 / 6)
+        assert (row["pruning.line_recall"], row["count.line_predicted"], row["count.lines_kept"]) == (1.0, 2.0, 2.0)
+
+    def test_an_explanation_is_no_empty_answer(self) -> None:
+        row = metrics.score_record(self.TEXT, [], [], invented=["nothing found"])
+        assert (row["squeez.empty_accuracy"], row["pruning.true_negative_empty"], row["count.false_positive"]) == (
+            0,
+            0,
+            1,
+        )
+        assert (row["recipe.strict_f1"], row["squeez.span_f1"]) == (0.0, 0.0)
+
+    def test_none_changes_nothing(self) -> None:
+        plain = metrics.score_record(self.TEXT, [(1, 2)], [(2, 3)])
+        assert str(metrics.score_record(self.TEXT, [(1, 2)], [(2, 3)], invented=())) == str(plain)

@@ -157,7 +157,7 @@ class FakePruner:
 
     def _answer(self, query: str, observation: str) -> SimpleNamespace:
         mask = np.array([query in line for line in split_lines(observation)])
-        return SimpleNamespace(spans=from_mask(mask), keep_logits=mask.astype(np.float32))
+        return SimpleNamespace(spans=from_mask(mask), keep_logits=mask.astype(np.float32), answerable=0.75)
 
 
 class TestLinecls:

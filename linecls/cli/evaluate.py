@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linecls.errors import LineclsError
-from linecls.systems import HEURISTICS, NAMES, create
+from linecls.systems import HEURISTICS, NAMES, create, from_file
+from linecls.systems.generative.cache import default_cache
 
 if TYPE_CHECKING:
+    from linecls.evaluation import Prices
     from linecls.records import Record
     from linecls.systems import System
+
+_BY_FILE = ("local", "squeez-pooled", "llmlingua2", "swe-pruner")  # cannot run without options of their own
 
 _HELP = """Run systems over labelled RECORDS and compare what they keep with the gold lines.
 
@@ -30,24 +35,34 @@ RECORDS are JSONL files, plain or gzip, folders that `datasets` reads, or hub:OW
   first       the first tenth of the lines
   last        the last tenth
   random      a random tenth, the same one each time
+  generative  a model that writes the lines, behind the OpenAI-compatible --endpoint
+  FILE.yaml   any system with options of its own, under the file's name: `system: generative`, `local`,
+              `squeez-pooled`, `llmlingua2`, `swe-pruner` or one of the above
+
+What a generative system wrote is kept in --cache, so that a run that breaks off goes on where it stopped.
 
 The table shows means, some with half the width of their 95 % bootstrap interval: precision, recall and F1 of
 line texts as the Squeez evaluator counts them, the share of lines dropped, recall of the gold lines with 50,
 70 and 90 % of the lines dropped (R@), how often negatives (rightly) and positives (wrongly) got no lines, and
-the time. --report writes all metrics with their intervals, per tool type, level and length.
+the time. --report writes all metrics with their intervals, per file, tool type, level, length and position of the
+gold lines, paired significance of the first system against the others, curves over every bias, calibration,
+hallucinated lines, and views of where systems differ, as JSON, Markdown and HTML.
 
 \b
 Examples:
   linecls eval test.jsonl.gz
   linecls eval test.jsonl.gz --system linecls,bm25 --report runs/eval
   linecls eval dev.jsonl --model runs/best --bias 0.5 --limit 200
+  linecls eval test.jsonl.gz --system linecls,generative --endpoint http://127.0.0.1:8000/v1 --report runs/eval
+  linecls eval test.jsonl.gz --system linecls,configs/generative/squeez_2b.yaml --published --report runs/eval
   linecls eval hub:KRLabsOrg/tool-output-extraction-swebench --split test --published
   linecls eval test.jsonl.gz --json | jq '.systems.linecls.overall["squeez.span_f1"]'
 
 \b
 Exit status:
   0  done
-  2  wrong usage, or records, a model or a report folder that cannot be used; one line on stderr says which
+  2  wrong usage, or records, a model, a server or a report folder that cannot be used; one line on stderr
+     says which
 """
 
 
@@ -63,13 +78,32 @@ Exit status:
     "systems",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="System to run; may be given several times.  [default: linecls and the four heuristics]",
+    help="System, or YAML file that describes one; may be given several times.  [default: linecls and the four "
+    "heuristics]",
 )
 @click.option("--model", metavar="MODEL", help="Model directory or hub id for linecls.")
 @click.option("--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda or cuda:N.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads of linecls.")
 @click.option("--bias", type=float, help="Let linecls keep less (larger) or more (smaller); in logits.")
 @click.option("--operating-point", metavar="NAME", help="Let linecls decode as tuned for a target.")
+@click.option("--endpoint", metavar="URL", help="Address of the server for `generative`, as http://HOST:PORT/v1.")
+@click.option("--endpoint-model", metavar="NAME", help="Model that the server is asked for.  [default: its first]")
+@click.option(
+    "--prompt",
+    type=click.Choice(["squeez", "zero-shot"]),
+    default="squeez",
+    show_default=True,
+    help="How `generative` is asked: as Squeez models were trained, or as a model that never saw that form.",
+)
+@click.option("--concurrency", type=click.IntRange(min=1), default=4, show_default=True, help="Requests at once.")
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where what generative systems wrote is kept.  [default: linecls/completions in the user's cache folder]",
+)
+@click.option("--token-price", metavar="IN,OUT", help="US dollars per million tokens of prompt and of answer.")
+@click.option("--hour-price", type=click.FloatRange(min=0), help="US dollars per hour of this machine.")
 @click.option("--split", help="Which split of a data set, where RECORDS have several.")
 @click.option("--limit", type=click.IntRange(min=1), help="Evaluate on a random sample of so many records.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample and of the intervals.")
@@ -85,7 +119,15 @@ Exit status:
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write report.json, report.md, predictions.jsonl and, with matplotlib, recall.png to DIR.",
+    help="Write report.json, report.md, report.html, differences.html, predictions.jsonl and, with matplotlib, "
+    "plots to DIR.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Records in differences.html, for each system beside the first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 def command(
@@ -97,19 +139,23 @@ def command(
     seed: int,
     bootstrap: int,
     published: bool,
+    token_price: str | None,
+    hour_price: float | None,
     report: Path | None,
+    examples: int,
     as_json: bool,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
-    names = _names(systems)
+    names = _names(systems, options["endpoint"])
+    prices = _prices(token_price, hour_price)
     if options["bias"] is not None and not math.isfinite(options["bias"]):
         raise click.BadParameter("it must be a finite number", param_hint="--bias")
     if seed < 0:
         raise click.BadParameter("it must not be negative", param_hint="--seed")
     if report is not None:
         _make_folder(report)
-    labelled = _load(records, split, limit, seed)
+    labelled, origins = _load(records, split, limit, seed)
     ready = [_create(name, options) for name in names]
     with _progress(ready, len(labelled)) as advance:
         from linecls.evaluation import evaluate
@@ -120,12 +166,14 @@ def command(
             bootstrap=bootstrap,
             seed=seed,
             sources=records,
+            origins=origins,
             published=published,
+            prices=prices,
             on_record=advance,
         )
     if report is not None:
         try:
-            paths = result.write(report)
+            paths = result.write(report, examples=examples)
         except OSError as error:
             raise LineclsError(f"cannot write the report to {report}: {error.strerror or error}") from error
         for path in paths:
@@ -133,15 +181,44 @@ def command(
     click.echo(result.to_json() if as_json else result.to_text(), nl=False)
 
 
-def _names(given: Sequence[str]) -> list[str]:
+def _names(given: Sequence[str], endpoint: str | None) -> list[str]:
     """The systems asked for, each once, in order; commas separate too."""
     names = [name.strip() for text in given for name in text.split(",") if name.strip()]
     if given and not names:
         raise click.BadParameter("name at least one system", param_hint="--system")
     for name in names:
+        if _is_file(name):
+            continue
         if name not in NAMES:
             raise click.BadParameter(f"unknown system '{name}'; choose from: {', '.join(NAMES)}", param_hint="--system")
+        if name == "generative" and endpoint is None:
+            raise click.BadParameter(f"'{name}' needs the address of a server: --endpoint URL", param_hint="--system")
+        if name in _BY_FILE:
+            raise click.BadParameter(
+                f"'{name}' needs options: write them to a file with the line 'system: {name}' and give its name, as "
+                "--system FILE.yaml",
+                param_hint="--system",
+            )
     return list(dict.fromkeys(names)) or ["linecls", *HEURISTICS]
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
+
+
+def _prices(token_price: str | None, hour_price: float | None) -> Prices | None:
+    """The prices given, None where there are none."""
+    from linecls.evaluation import Prices
+
+    if token_price is None:
+        return None if hour_price is None else Prices(hour=hour_price)
+    try:
+        prompt, completion = (float(part) for part in token_price.split(","))
+    except ValueError:
+        prompt = completion = math.nan
+    if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
+        raise click.BadParameter("it must be two prices, as 0.15,0.60", param_hint="--token-price")
+    return Prices(prompt, completion, hour_price)
 
 
 def _make_folder(folder: Path) -> None:
@@ -152,21 +229,40 @@ def _make_folder(folder: Path) -> None:
         raise LineclsError(f"cannot make the report folder {folder}: {error.strerror}") from error
 
 
-def _load(sources: Sequence[str], split: str | None, limit: int | None, seed: int) -> list[Record]:
+def _load(sources: Sequence[str], split: str | None, limit: int | None, seed: int) -> tuple[list[Record], list[str]]:
+    """The records, and the file that each comes from; files of one name are told apart by a number."""
     from linecls.records import load_records
 
-    loaded = [record for source in sources for record in load_records(source, split=split)]
+    loaded: list[tuple[Record, str]] = []
+    seen: Counter[str] = Counter()
+    for source in sources:
+        name = Path(source).name
+        seen[name] += 1
+        label = name if seen[name] == 1 else f"{name} #{seen[name]}"
+        loaded += ((record, label) for record in load_records(source, split=split))
     if not loaded:
         raise LineclsError(f"{', '.join(sources)}: no records")
     if limit is not None and limit < len(loaded):
         chosen = sorted(random.Random(seed).sample(range(len(loaded)), limit))
         loaded = [loaded[i] for i in chosen]
-    return loaded
+    return [record for record, _ in loaded], [label for _, label in loaded]
 
 
 def _create(name: str, options: dict[str, Any]) -> System:
-    """Only `linecls` takes options here."""
-    return create(name, **(options if name == "linecls" else {}))
+    """A system with the options of the command line that are its own."""
+    if _is_file(name):
+        return from_file(name, cache=options["cache"] or default_cache())
+    if name == "generative":
+        return create(
+            name,
+            endpoint=options["endpoint"],
+            model=options["endpoint_model"],
+            prompt=options["prompt"],
+            concurrency=options["concurrency"],
+            cache=options["cache"] or default_cache(),
+        )
+    ours = ("model", "device", "threads", "bias", "operating_point")
+    return create(name, **({key: options[key] for key in ours} if name == "linecls" else {}))
 
 
 @contextmanager

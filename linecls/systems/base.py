@@ -13,21 +13,61 @@ from linecls.metrics import top_lines
 from linecls.spans import Span, from_mask
 
 
+@dataclass(frozen=True)
+class Generation:
+    """What a system that writes its answer wrote, and what that took.
+
+    lines: non-blank lines written; exact, normalised: how many of them stand in the observation character for
+    character, or but for white space and terminal escapes; hallucinated: how many stand nowhere in it.
+    form: how the answer was wrapped (`parsing.Answer.form`); cut: stopped by the token limit; failed: no answer,
+    because the observation does not fit the model's context, so that nothing was removed from it.
+    prompt_tokens, completion_tokens: as the server counts them; seconds: latency of the request when it was
+    made; cached: whether it was made in an earlier run.
+    """
+
+    lines: int
+    exact: int
+    normalised: int
+    invented: tuple[str, ...]
+    form: str
+    cut: bool
+    failed: bool
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    cached: bool
+
+    @property
+    def hallucinated(self) -> int:
+        """Number of lines that stand nowhere in the observation."""
+        return len(self.invented)
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
     """The answer of a system for one observation of L lines.
 
     spans: the kept lines, sorted and merged; scores: one number per line [L], higher means rather kept, or
     None where the system ranks nothing (a generative one, for instance).
+    probabilities: what the system takes to be the probability that a line belongs to the answer [L];
+    answerable: the same for there being an answer at all; None where it says no such thing.
+    generation: what a generative system wrote.
     """
 
     spans: list[Span]
     scores: NDArray[np.floating[Any]] | None = None
+    probabilities: NDArray[np.floating[Any]] | None = None
+    answerable: float | None = None
+    generation: Generation | None = None
 
 
 @runtime_checkable
 class System(Protocol):
-    """The interface that `linecls.evaluation.evaluate` runs."""
+    """The interface that `linecls.evaluation.evaluate` runs.
+
+    A system that reads more of a record than query and observation also has `select_records`, which takes
+    records in the place of pairs.
+    """
 
     @property
     def name(self) -> str:

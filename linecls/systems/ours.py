@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linecls.systems.base import Selection
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Linecls:
         self._pruner: Any = pruner
 
     def select(self, query: str, observation: str) -> Selection:
-        """What `Pruner.prune` keeps, with its keep logits [L]."""
+        """What `Pruner.prune` keeps, with its keep logits [L], their sigmoid, and the answerable probability."""
         return _selection(self._pruner.prune(query, observation, **self.options))
 
     def select_many(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Selection]:
@@ -63,4 +65,6 @@ class Linecls:
 
 
 def _selection(pruning: Pruning) -> Selection:
-    return Selection(pruning.spans, pruning.keep_logits)
+    logits = pruning.keep_logits.astype(np.float64)
+    probabilities = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the sigmoid, without overflow
+    return Selection(pruning.spans, pruning.keep_logits, probabilities, pruning.answerable)
