@@ -16,6 +16,7 @@ from linecls.errors import LineclsError
 # Name -> where the click command is, and what the list of commands says of it.
 _COMMANDS = {
     "prune": ("linecls.cli.prune:command", "Print the lines of tool output that answer a query."),
+    "daemon": ("linecls.cli.daemon:command", "Keep the model loaded for the next calls of prune."),
     "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
     "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
     "train": ("linecls.cli.train:command", "Train a model from labelled records."),

@@ -72,6 +72,11 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+@click.option(
+    "--daemon/--no-daemon",
+    default=None,
+    help="Start a resident process for the next calls, or use none.  [default: use one that runs]",
+)
 @click.option("--strict", is_flag=True, help="Exit with status 1 when the model cannot run.")
 def command(
     query: str,
@@ -83,6 +88,7 @@ def command(
     device: str,
     threads: int | None,
     strict: bool,
+    daemon: bool | None,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
@@ -93,7 +99,9 @@ def command(
     _check_device(device)
     raw = _read(file)
     try:
-        observation, spans, answerable = _prune(query, raw, options, model=model, device=device, threads=threads)
+        observation, spans, answerable = _prune(
+            query, raw, options, daemon, model=model, device=device, threads=threads
+        )
     except click.ClickException:
         raise
     except Exception as error:  # whatever it is, the command's output must come through
@@ -109,6 +117,8 @@ def command(
 
 
 def _check_device(device: str) -> None:
+    if device in ("auto", "cpu", "cuda"):  # as nearly always: the import below costs more than the rest
+        return
     from linecls.session import parse_device
 
     parse_device(device)
@@ -132,8 +142,16 @@ def _read(file: str | None) -> bytes:
         raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _prune(query: str, raw: bytes, options: dict[str, Any], **loading: Any) -> tuple[Observation, list[Span], float]:
+def _prune(
+    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
+) -> tuple[Observation, list[Span], float]:
     from linecls.observation import Observation
+    from linecls.serving import client
+    from linecls.spans import Span
+
+    if (answer := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
+        return Observation.of(raw), [Span(*span) for span in answer.spans], answer.answerable
+
     from linecls.pruner import Pruner
 
     pruner = Pruner.from_pretrained(**loading)
