@@ -17,6 +17,7 @@ from linecls.errors import LineclsError
 _COMMANDS = {
     "prune": ("linecls.cli.prune:command", "Print the lines of tool output that answer a query."),
     "daemon": ("linecls.cli.daemon:command", "Keep the model loaded for the next calls of prune."),
+    "serve": ("linecls.cli.serve:command", "Serve over HTTP."),
     "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
     "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
     "train": ("linecls.cli.train:command", "Train a model from labelled records."),
