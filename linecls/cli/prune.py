@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
 
-Kept lines come out byte for byte and in order. When nothing answers, nothing is printed.
+Kept lines come out byte for byte and in order, and nothing else does. When nothing answers, nothing is printed.
 
 \b
 Examples:
@@ -26,6 +26,7 @@ Examples:
   linecls prune "which step broke the build" ci.log --max-lines 40
   rg -n TODO | linecls prune "todos about the cache" --numbers
   linecls prune "which port is taken" server.log --json | jq .spans
+  make 2>&1 | linecls prune "what broke" --protect errors --edges 2 --markers
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
 goes through unchanged and one line on stderr says why: a pruner must not lose a command's output.
@@ -69,6 +70,19 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     "--keep-ratio", type=click.FloatRange(0, 1), callback=_finite, help="Never print more than this share of the lines."
 )
 @click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
+@click.option(
+    "--protect",
+    type=click.Choice(["errors"]),
+    help="Keep the lines that carry failure signal too: errors, failed tests, whole tracebacks, exit codes. These,"
+    " --context and --edges come on top of any limit.",
+)
+@click.option("--context", type=click.IntRange(min=0), default=0, help="Keep N lines around each answering block too.")
+@click.option("--edges", type=click.IntRange(min=0), default=0, help="Keep the first and the last N lines too.")
+@click.option(
+    "--markers/--no-markers",
+    default=False,
+    help="Say where lines are omitted, in marker lines that `linecls expand` prints again.  [default: no markers]",
+)
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
@@ -89,11 +103,15 @@ def command(
     threads: int | None,
     strict: bool,
     daemon: bool | None,
+    protect: str | None,
+    context: int,
+    edges: int,
+    markers: bool,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
-    if as_json and numbers:
-        raise click.UsageError("--json and --numbers exclude each other.")
+    if as_json + numbers + markers > 1:
+        raise click.UsageError("--json, --numbers and --markers exclude each other.")
     if not query.strip():
         raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
@@ -111,7 +129,8 @@ def command(
         if strict:
             click.get_current_context().exit(1)
         return
-    write_stdout(_render(observation, spans, answerable, as_json, numbers), kept_elsewhere=_kept(file))
+    spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
+    write_stdout(text, kept_elsewhere=_kept(file))
     if not spans and sys.stderr.isatty():
         warn(f"none of the {len(observation)} lines answers the query")
 
@@ -163,13 +182,38 @@ def _prune(
     return Observation.of(raw), pruning.spans, pruning.answerable
 
 
-def _render(observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool) -> bytes:
+def _present(
+    raw: bytes,
+    observation: Observation,
+    spans: list[Span],
+    answerable: float,
+    protect: str | None,
+    context: int,
+    edges: int,
+    markers: bool,
+    as_json: bool,
+    numbers: bool,
+) -> tuple[list[Span], bytes]:
+    """The spans with what is protected, and the bytes to print."""
     from linecls import rendering
 
+    if protect or context or edges or markers:  # else numpy need not be imported when the resident process answers
+        from linecls.protection import Protection
+
+        protection = Protection(errors=protect == "errors", context=context, edges=edges)
+        if markers:
+            from linecls.agent import shorten
+            from linecls.store import Store
+
+            shortened = shorten(raw, spans, protection, store=Store.of_user())
+            if shortened.warning:
+                warn(f"warning: {shortened.warning}")
+            return shortened.spans, shortened.text
+        spans = protection.apply(observation, spans)
     if as_json:
-        return _json(rendering.as_dict(observation, spans, answerable))
+        return spans, _json(rendering.as_dict(observation, spans, answerable))
     kept = (rendering.numbered if numbers else rendering.plain)(observation, spans)
-    return kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
+    return spans, kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
 
 
 def _whole_as_json(raw: bytes, reason: str) -> bytes:
