@@ -15,9 +15,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 _IN_MEMORY = 8 << 20
 _PIECE = 1 << 16
@@ -25,6 +26,7 @@ _PIECES = 64  # so many wait to be taken; then the command waits
 _GRACE = 2.0  # seconds between asking a command to end and killing it
 _LINGER = 0.5  # seconds that the output of an ended command may stay silent, held open by a process it left behind
 _FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_FROM_TERMINAL = tuple(getattr(signal, name) for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name))
 _SIGNALS = tuple(getattr(signal, name) for name in _FORWARDED if hasattr(signal, name))
 
 
@@ -63,46 +65,48 @@ def run(
     Standard input is the caller's. Raises OSError when the command cannot be started.
     """
     start = time.monotonic()
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool, _Relay() as relay:
         process, source = _start(command, terminal)
         own_group = _has_own_group()
+        relay.attach(process, own_group)
         pieces: queue.Queue[bytes | None] = queue.Queue(_PIECES)
         threading.Thread(target=_read, args=(source, pieces), daemon=True).start()
         size, overflowed, timed_out = 0, False, False
         ended: float | None = None  # when the command was seen to have ended, or last wrote after that
         noted = start
         try:
-            with _forwarding(process, own_group):
-                while True:
-                    now = time.monotonic()
-                    if timeout is not None and now - start > timeout and ended is None and not timed_out:
-                        timed_out = True
-                        _end(process, own_group)
-                    if note is not None and now - noted >= 1:
-                        noted = now
-                        note(size, now - start)
-                    try:
-                        piece = pieces.get(timeout=0.1)
-                    except queue.Empty:
-                        if process.poll() is not None:
-                            ended = ended or now
-                            if now - ended > _LINGER:
-                                break
-                        continue
-                    if piece is None:
-                        break
-                    ended = now if ended else None
-                    size += len(piece)
-                    if overflowed:
-                        overflow(piece)
-                        continue
-                    spool.write(piece)
-                    if size > max_bytes:
-                        overflowed = True
-                        spool.seek(0)
-                        while kept := spool.read(_PIECE):
-                            overflow(kept)
-                timed_out = _wait(process, own_group, start, timeout) or timed_out
+            while True:
+                now = time.monotonic()
+                if timeout is not None and now - start > timeout and ended is None and not timed_out:
+                    timed_out = True
+                    _end(process, own_group)
+                if note is not None and now - noted >= 1:
+                    noted = now
+                    note(size, now - start)
+                try:
+                    piece = pieces.get(timeout=0.1)
+                except queue.Empty:
+                    if process.poll() is not None:
+                        ended = ended or now
+                        if now - ended > _LINGER:
+                            break
+                    continue
+                if piece is None:
+                    break
+                ended = now if ended else None
+                size += len(piece)
+                if overflowed:
+                    overflow(piece)
+                    continue
+                spool.write(piece)
+                if size > max_bytes:
+                    overflowed = True
+                    spool.seek(0)
+                    while kept := spool.read(_PIECE):
+                        overflow(kept)
+                    spool.seek(0)
+                    spool.truncate()
+            timed_out = _wait(process, own_group, start, timeout) or timed_out
         except BaseException:
             _abandon(process, source, own_group)
             raise
@@ -172,24 +176,46 @@ def _read(source: int, pieces: queue.Queue[bytes | None]) -> None:
             return
 
 
-@contextmanager
-def _forwarding(process: subprocess.Popen[bytes], own_group: bool) -> Iterator[None]:
-    """Pass the signals that this process gets on to the command, instead of ending with the output half read."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Relay:
+    """While entered, passes the signals that this process gets on to the command instead of ending by them.
 
-    def forward(number: int, frame: object) -> None:
+    It is entered before the command starts: a signal that comes too early waits for `attach`.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._own_group = False
+        self._early: list[int] = []
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Relay:
+        if threading.current_thread() is threading.main_thread():  # others may not handle signals
+            self._before = {number: signal.signal(number, self._take) for number in _SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if self._process is None:  # nothing was started
+            for number in self._early:
+                os.kill(os.getpid(), number)
+
+    def attach(self, process: subprocess.Popen[bytes], own_group: bool) -> None:
+        """From now on signals go to this command."""
+        self._process, self._own_group = process, own_group
+        for number in self._early:
+            self._pass_on(number)
+
+    def _take(self, number: int, frame: object) -> None:
+        if self._process is None:
+            self._early.append(number)
+        else:
+            self._pass_on(number)
+
+    def _pass_on(self, number: int) -> None:
         # A terminal has sent its interrupt to the whole foreground group already.
-        if own_group or number not in (signal.SIGINT, getattr(signal, "SIGQUIT", None)):
-            _send(process, own_group, number)
-
-    before = {number: signal.signal(number, forward) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        if self._process is not None and (self._own_group or number not in _FROM_TERMINAL):
+            _send(self._process, self._own_group, number)
 
 
 def _send(process: subprocess.Popen[bytes], own_group: bool, number: int) -> None:
