@@ -23,6 +23,10 @@ class MissingExtraError(LineclsError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
 
+class StoreError(LineclsError):
+    """The store of original outputs cannot be used, or does not hold what was asked for."""
+
+
 def missing_extra(package: str, extra: str) -> MissingExtraError:
     """The error for a feature whose optional dependency `package` comes with the extra `extra`."""
     return MissingExtraError(f"{package} is not installed; run: pip install 'linecls[{extra}]'")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # numpy is imported where masks are made: who only merges spans need not wait for it
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Span(NamedTuple):
@@ -34,6 +35,8 @@ def merge(spans: Iterable[Span | tuple[int, int]]) -> list[Span]:
 
 def from_mask(keep: Sequence[bool] | NDArray[np.bool_]) -> list[Span]:
     """Spans of the runs of True in a per-line mask of shape [L]."""
+    import numpy as np
+
     mask = np.asarray(keep, dtype=bool)
     if mask.size == 0:
         return []
@@ -43,6 +46,8 @@ def from_mask(keep: Sequence[bool] | NDArray[np.bool_]) -> list[Span]:
 
 def to_mask(spans: Iterable[Span | tuple[int, int]], total_lines: int) -> NDArray[np.bool_]:
     """Per-line mask of shape [total_lines]; what lies past the last line is clipped."""
+    import numpy as np
+
     mask = np.zeros(total_lines, dtype=bool)
     for start, end in merge(spans):
         mask[start - 1 : end] = True

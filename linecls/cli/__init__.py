@@ -17,6 +17,13 @@ from linecls.errors import LineclsError
 _COMMANDS = {
     "prune": ("linecls.cli.prune:command", "Print the lines of tool output that answer a query."),
     "batch": ("linecls.cli.batch:command", "Prune every row of a file."),
+    "run": ("linecls.cli.run:command", "Run a command and print the lines of its output that answer a query."),
+    "expand": ("linecls.cli.expand:command", "Print what a marker line says was omitted."),
+    "hook": ("linecls.cli.hook:command", "Prune a coding agent's tool output, as its hook."),
+    "install": ("linecls.cli.install:install", "Put the hook into a coding agent's settings."),
+    "uninstall": ("linecls.cli.install:uninstall", "Take the hook out of a coding agent's settings."),
+    "daemon": ("linecls.cli.daemon:command", "Keep the model loaded for the next calls of prune."),
+    "serve": ("linecls.cli.serve:command", "Serve over HTTP."),
     "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
     "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
     "train": ("linecls.cli.train:command", "Train a model from labelled records."),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
 
-Kept lines come out byte for byte and in order. When nothing answers, nothing is printed.
+Kept lines come out byte for byte and in order, and nothing else does. When nothing answers, nothing is printed.
 
 \b
 Examples:
@@ -28,6 +28,7 @@ Examples:
   linecls prune "which step broke the build" ci.log --max-lines 40
   rg -n TODO | linecls prune "todos about the cache" --numbers
   linecls prune "which port is taken" server.log --json | jq .spans
+  make 2>&1 | linecls prune "what broke" --protect errors --edges 2 --markers
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
 goes through unchanged and one line on stderr says why: a pruner must not lose a command's output.
@@ -71,9 +72,27 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     "--keep-ratio", type=click.FloatRange(0, 1), callback=_finite, help="Never print more than this share of the lines."
 )
 @click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
+@click.option(
+    "--protect",
+    type=click.Choice(["errors"]),
+    help="Keep the lines that carry failure signal too: errors, failed tests, whole tracebacks, exit codes. These,"
+    " --context and --edges come on top of any limit.",
+)
+@click.option("--context", type=click.IntRange(min=0), default=0, help="Keep N lines around each answering block too.")
+@click.option("--edges", type=click.IntRange(min=0), default=0, help="Keep the first and the last N lines too.")
+@click.option(
+    "--markers/--no-markers",
+    default=False,
+    help="Say where lines are omitted, in marker lines that `linecls expand` prints again.  [default: no markers]",
+)
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+@click.option(
+    "--daemon/--no-daemon",
+    default=None,
+    help="Start a resident process for the next calls, or use none.  [default: use one that runs]",
+)
 @click.option("--strict", is_flag=True, help="Exit with status 1 when the model cannot run.")
 def command(
     query: str,
@@ -85,17 +104,24 @@ def command(
     device: str,
     threads: int | None,
     strict: bool,
+    daemon: bool | None,
+    protect: str | None,
+    context: int,
+    edges: int,
+    markers: bool,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
-    if as_json and numbers:
-        raise click.UsageError("--json and --numbers exclude each other.")
+    if as_json + numbers + markers > 1:
+        raise click.UsageError("--json, --numbers and --markers exclude each other.")
     if not query.strip():
         raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
     raw = _read(file)
     try:
-        observation, spans, answerable = _prune(query, raw, options, model=model, device=device, threads=threads)
+        observation, spans, answerable = answer(
+            query, raw, options, daemon, model=model, device=device, threads=threads
+        )
     except click.ClickException:
         raise
     except Exception as error:  # whatever it is, the command's output must come through
@@ -105,12 +131,15 @@ def command(
         if strict:
             click.get_current_context().exit(1)
         return
-    write_stdout(_render(observation, spans, answerable, as_json, numbers), kept_elsewhere=_kept(file))
+    spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
+    write_stdout(text, kept_elsewhere=_kept(file))
     if not spans and _on_terminal():
         warn(f"none of the {len(observation)} lines answers the query")
 
 
 def _check_device(device: str) -> None:
+    if device in ("auto", "cpu", "cuda"):  # as nearly always: the import below costs more than the rest
+        return
     from linecls.session import parse_device
 
     parse_device(device)
@@ -134,8 +163,20 @@ def _read(file: str | None) -> bytes:
         raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _prune(query: str, raw: bytes, options: dict[str, Any], **loading: Any) -> tuple[Observation, list[Span], float]:
+def answer(
+    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
+) -> tuple[Observation, list[Span], float]:
+    """The observation, the answering spans and the answerable probability, from the resident process or from here.
+
+    Raises click.BadParameter for an operating point that the model does not have.
+    """
     from linecls.observation import Observation
+    from linecls.serving import client
+    from linecls.spans import Span
+
+    if (found := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
+        return Observation.of(raw), [Span(*span) for span in found.spans], found.answerable
+
     from linecls.pruner import Pruner
 
     pruner = Pruner.from_pretrained(**loading)
@@ -180,13 +221,38 @@ class _Progress:
             click.echo(f"\r{text}", err=True, nl=False)
 
 
-def _render(observation: Observation, spans: list[Span], answerable: float, as_json: bool, numbers: bool) -> bytes:
+def _present(
+    raw: bytes,
+    observation: Observation,
+    spans: list[Span],
+    answerable: float,
+    protect: str | None,
+    context: int,
+    edges: int,
+    markers: bool,
+    as_json: bool,
+    numbers: bool,
+) -> tuple[list[Span], bytes]:
+    """The spans with what is protected, and the bytes to print."""
     from linecls import rendering
 
+    if protect or context or edges or markers:  # else numpy need not be imported when the resident process answers
+        from linecls.protection import Protection
+
+        protection = Protection(errors=protect == "errors", context=context, edges=edges)
+        if markers:
+            from linecls.agent import shorten
+            from linecls.store import Store
+
+            shortened = shorten(raw, spans, protection, store=Store.of_user())
+            if shortened.warning:
+                warn(f"warning: {shortened.warning}")
+            return shortened.spans, shortened.text
+        spans = protection.apply(observation, spans)
     if as_json:
-        return _json(rendering.as_dict(observation, spans, answerable))
+        return spans, _json(rendering.as_dict(observation, spans, answerable))
     kept = (rendering.numbered if numbers else rendering.plain)(observation, spans)
-    return kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
+    return spans, kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
 
 
 def _whole_as_json(raw: bytes, reason: str) -> bytes:

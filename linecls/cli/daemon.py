@@ -1,0 +1,169 @@
+"""`linecls daemon`: the resident process that keeps the model loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from linecls.cli import warn
+from linecls.errors import LineclsError
+
+_HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
+
+The process listens on a unix socket in a directory that only you may enter. `linecls prune` uses the one that
+runs and otherwise prunes by itself; it never starts one unless LINECLS_DAEMON=1 is set or --daemon is given.
+The process ends by itself when nobody asks for a while.
+
+\b
+Examples:
+  linecls daemon start                      # in the background; ends when idle for 15 minutes
+  pytest -q 2>&1 | linecls prune "why does the login test fail"
+  linecls daemon status
+  linecls daemon stop
+  LINECLS_DAEMON=1 linecls prune QUERY log  # starts one for the next calls
+  LINECLS_DAEMON=0 linecls prune QUERY log  # uses none
+
+\b
+Exit status:
+  0  done
+  1  status: none runs; stop: one did not end
+  2  it cannot start; one line on stderr says why
+"""
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group("daemon", help=_HELP, context_settings=_CONTEXT)
+def command() -> None:
+    """The click group; see `_HELP`."""
+
+
+def _loading(function: Any) -> Any:
+    for option in (
+        click.option("--idle", type=click.IntRange(min=1), metavar="SECONDS", help="End when idle for so long."),
+        click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N."),
+        click.option("--model", metavar="DIRECTORY", help="Model directory, in place of the embedded model."),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command(short_help="Serve in the foreground.")
+@_loading
+def run(model: str | None, device: str, threads: int | None, idle: int | None) -> None:
+    """Serve in the foreground until idle, a signal, or `linecls daemon stop`."""
+    from linecls.serving import endpoint
+    from linecls.serving.daemon import IDLE_SECONDS, Daemon, run_until_signal
+
+    def load() -> Any:
+        from linecls.pruner import Pruner
+
+        return Pruner.from_pretrained(model, device=device, threads=threads)
+
+    place = endpoint.find(model, device, threads)
+    daemon = Daemon(place, load, idle_seconds=idle or IDLE_SECONDS)
+    ending = run_until_signal(daemon, ready=lambda: warn(f"listening on {place.socket}"))
+    warn(f"ended: {ending}")
+
+
+@command.command(short_help="Start one in the background.")
+@_loading
+@click.option("--wait", default=60.0, show_default=True, metavar="SECONDS", help="Wait so long until it answers.")
+def start(model: str | None, device: str, threads: int | None, idle: int | None, wait: float) -> None:
+    """Start a process in the background and wait until it answers."""
+    from linecls.serving import client, endpoint
+    from linecls.session import parse_device
+
+    parse_device(device)
+    place = endpoint.find(model, device, threads)
+    if (running := _status(place.socket)) is not None:
+        click.echo(f"already running: pid {running['pid']}")
+        return
+    process = client.start(place, idle_seconds=idle, patience=0)
+    limit = time.monotonic() + wait
+    while time.monotonic() < limit:
+        ended = process is not None and process.poll() is not None
+        if (running := _status(place.socket)) is not None:
+            click.echo(f"running: pid {running['pid']}, socket {place.socket}")
+            return
+        if ended:
+            raise LineclsError("it ended at once; `linecls daemon run` shows why")
+        time.sleep(0.05)
+    raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
+
+
+@command.command(short_help="Show what runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def status(as_json: bool) -> None:
+    """Show your resident processes, of any version and model."""
+    from linecls.serving.daemon import sockets
+
+    found = [values for path in sockets() if (values := _status(path)) is not None]
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    for values in [] if as_json else found:
+        click.echo(
+            f"pid {values['pid']}  linecls {values['version']}  up {values['up_seconds']:.0f} s,"
+            f" {values['answered']} answers, ends in {values['ends_in_seconds']:.0f} s  {values['model']}"
+        )
+    if not found:
+        if not as_json:
+            warn("no resident process runs")
+        click.get_current_context().exit(1)
+
+
+@command.command(short_help="Stop what runs.")
+def stop() -> None:
+    """Stop your resident processes; the queries that they are answering are finished."""
+    from linecls.serving.daemon import request, sockets
+
+    stopped, stuck = [], False
+    for path in sockets():
+        try:
+            reply = request(path, "stop")
+        except (ConnectionError, FileNotFoundError):
+            _remove_stale(path)
+            continue
+        except LineclsError as error:
+            warn(str(error))
+            stuck = True
+            continue
+        limit = time.monotonic() + 15
+        while os.path.exists(path) and time.monotonic() < limit:
+            time.sleep(0.02)
+        if os.path.exists(path):
+            warn(f"pid {reply.get('pid')} did not end")
+            stuck = True
+        else:
+            stopped.append(reply.get("pid"))
+    click.echo("stopped: " + ", ".join(f"pid {pid}" for pid in stopped) if stopped else "nothing to stop")
+    if stuck:
+        click.get_current_context().exit(1)
+
+
+def _status(path: str) -> dict[str, Any] | None:
+    """The reply of the process behind `path`; None when there is none. Raises LineclsError when it hangs."""
+    from linecls.serving.daemon import request
+
+    if os.path.exists(path):
+        with suppress(ConnectionError, FileNotFoundError):
+            return request(path, "status")
+    return None
+
+
+def _remove_stale(path: str) -> None:
+    """Remove a socket at which nobody listens, unless a starting process holds its lock."""
+    import fcntl
+
+    with open(path.removesuffix(".sock") + ".lock", "ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return
+        with suppress(FileNotFoundError):
+            os.unlink(path)
