@@ -162,7 +162,7 @@ def _read(file: str | None) -> bytes:
 
 
 def _prune(
-    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
+    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None = None, **loading: Any
 ) -> tuple[Observation, list[Span], float]:
     from linecls.observation import Observation
     from linecls.serving import client
