@@ -32,10 +32,6 @@ class Profile:
     operating_point: str | None
     protection: Protection
 
-    def point(self, known: Sequence[str]) -> str | None:
-        """The operating point to ask for, given the names that the model has."""
-        return self.operating_point if self.operating_point in known else None
-
 
 # Recall first: nothing that failed is lost, the answer has its surroundings and the output its two ends.
 # Tight: what the model's default operating point keeps, as in the paper, and nothing else.

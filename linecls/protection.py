@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from linecls.observation import Observation
 from linecls.spans import Span, from_mask, to_mask
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ def failure_lines(lines: Sequence[str]) -> NDArray[np.bool_]:
 
 def _widen(keep: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
     """Mask [L] of the lines at most `by` lines away from a kept one."""
+    import numpy as np
+
     steps = np.zeros(len(keep) + 1, dtype=np.int64)
     for start, end in from_mask(keep):
         steps[max(start - 1 - by, 0)] += 1

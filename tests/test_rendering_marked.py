@@ -143,7 +143,7 @@ def prune(tmp_path, monkeypatch):
     """The command, with a model that keeps no line."""
 
     def call(*arguments: str, raw: bytes, store: str = str(tmp_path / "outputs")):
-        monkeypatch.setattr("linecls.cli.prune._prune", lambda query, raw, *_, **__: (Observation.of(raw), [], 0.5))
+        monkeypatch.setattr("linecls.cli.prune.answer", lambda query, raw, *_, **__: (Observation.of(raw), [], 0.5))
         return CliRunner().invoke(main, ["prune", "x", *arguments], input=raw, env={"LINECLS_STORE": store})
 
     return call

@@ -117,7 +117,7 @@ def command(
     _check_device(device)
     raw = _read(file)
     try:
-        observation, spans, answerable = _prune(
+        observation, spans, answerable = answer(
             query, raw, options, daemon, model=model, device=device, threads=threads
         )
     except click.ClickException:
@@ -161,15 +161,19 @@ def _read(file: str | None) -> bytes:
         raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _prune(
-    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None = None, **loading: Any
+def answer(
+    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
 ) -> tuple[Observation, list[Span], float]:
+    """The observation, the answering spans and the answerable probability, from the resident process or from here.
+
+    Raises click.BadParameter for an operating point that the model does not have.
+    """
     from linecls.observation import Observation
     from linecls.serving import client
     from linecls.spans import Span
 
-    if (answer := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
-        return Observation.of(raw), [Span(*span) for span in answer.spans], answer.answerable
+    if (found := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
+        return Observation.of(raw), [Span(*span) for span in found.spans], found.answerable
 
     from linecls.pruner import Pruner
 

@@ -1,0 +1,196 @@
+"""`linecls run`: a command, and of its output the lines that answer."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES
+from linecls.cli import warn, write_stdout
+from linecls.errors import LineclsError
+
+if TYPE_CHECKING:
+    from linecls.running import Finished
+
+_HELP = """Run COMMAND and print the lines of its output that answer a query.
+
+The command runs once. Its standard output and standard error are taken together, in the order in which they were
+written, and pruned when it has ended; its exit status, or the signal it died of, becomes that of linecls. Lines
+with failure signal are always kept, and a marker line stands for what is omitted: `linecls expand` prints it.
+
+Without --query the query is LINECLS_QUERY, else the command itself.
+
+\b
+Examples:
+  linecls run -q "why does the login test fail" -- pytest -x tests
+  linecls run -q "which object file is missing" --timeout 600 -- make -j8
+  LINECLS_QUERY="who changed the cache key" linecls run -- git log -p -20
+
+The output goes through unchanged when it is short, binary, or longer than --max-bytes, and when the model cannot
+run. Without `--`, options of COMMAND would be taken for options of linecls.
+
+\b
+Exit status:
+  that of COMMAND, or that of a process killed by the same signal
+  2    wrong usage, or output that cannot be written
+  124  the time of --timeout was up
+  126  COMMAND cannot be executed
+  127  COMMAND is not found
+"""
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise click.BadParameter("give a number of seconds above 0.", ctx, param)
+    return value
+
+
+@click.command(
+    "run",
+    help=_HELP,
+    short_help="Run a command and print the lines of its output that answer a query.",
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "allow_interspersed_args": False,
+    },
+)
+@click.argument("command_line", metavar="COMMAND [ARGUMENT]...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-q", "--query", envvar="LINECLS_QUERY", show_envvar=True, help="What to look for in the output.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="recall",
+    show_default=True,
+    help="recall: rather too much, and every line with failure signal; tight: only what answers.",
+)
+@click.option(
+    "--markers/--no-markers", default=True, help="Marker lines in the place of what is omitted.  [default: on]"
+)
+@click.option("--timeout", type=float, callback=_seconds, metavar="SECONDS", help="End the command after that time.")
+@click.option(
+    "--min-bytes",
+    type=click.IntRange(min=0),
+    default=MIN_BYTES,
+    show_default=True,
+    help="A shorter output goes through unchanged.",
+)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=0),
+    default=MAX_BYTES,
+    show_default=True,
+    help="A longer output goes through unchanged, from then on as it comes.",
+)
+@click.option("--pty", is_flag=True, help="Give the command a terminal for its output, for programs that look.")
+@click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+def command(
+    command_line: tuple[str, ...],
+    *,
+    query: str | None,
+    profile: str,
+    markers: bool,
+    timeout: float | None,
+    min_bytes: int,
+    max_bytes: int,
+    pty: bool,
+    model: str | None,
+    device: str,
+    threads: int | None,
+) -> None:
+    """The click command; see `_HELP`."""
+    if pty and os.name != "posix":
+        raise click.UsageError("--pty needs a POSIX system.")
+    finished = _run(command_line, timeout, max_bytes, pty)
+    if finished.output is None:
+        warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
+    else:
+        asked = query if query and query.strip() else shlex.join(command_line)
+        write_stdout(_prune(finished.output, asked, profile, markers, min_bytes, model, device, threads))
+    _end_like(finished, command_line, timeout)
+
+
+def _run(command_line: tuple[str, ...], timeout: float | None, max_bytes: int, pty: bool) -> Finished:
+    from linecls.running import run
+
+    note = _note if sys.stderr is not None and sys.stderr.isatty() else None
+    try:
+        finished = run(
+            command_line, max_bytes=max_bytes, overflow=write_stdout, timeout=timeout, terminal=pty, note=note
+        )
+    except FileNotFoundError:
+        warn(f"{command_line[0]}: command not found")
+        sys.exit(127)
+    except (PermissionError, OSError, ValueError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        warn(f"cannot run {command_line[0]}: {getattr(error, 'strerror', None) or error}")
+        sys.exit(126)
+    if note is not None:
+        click.echo("\r\x1b[K", nl=False, err=True)
+    return finished
+
+
+def _note(size: int, seconds: float) -> None:
+    click.echo(f"\r\x1b[Klinecls: running, {seconds:.0f} s, {size / 1000:.0f} kB of output", nl=False, err=True)
+
+
+def _prune(
+    raw: bytes,
+    query: str,
+    profile_name: str,
+    markers: bool,
+    min_bytes: int,
+    model: str | None,
+    device: str,
+    threads: int | None,
+) -> bytes:
+    """What to print of the output: all of it whenever pruning it is of no use or does not work."""
+    from linecls.agent import is_text, shorten
+    from linecls.cli.asking import ask
+    from linecls.store import Store
+
+    if len(raw) < min_bytes or not is_text(raw):
+        return raw
+    profile = PROFILES[profile_name]
+    try:
+        spans = ask(query, raw, profile, model=model, device=device, threads=threads)
+        shortened = shorten(raw, spans, profile.protection, markers=markers, store=Store.of_user())
+    except Exception as error:  # whatever it is, the command's output must come through
+        reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
+        warn(f"warning: the output was not pruned: {reason}")
+        return raw
+    if shortened.warning:
+        warn(f"warning: {shortened.warning}")
+    return shortened.text
+
+
+def _end_like(finished: Finished, command_line: tuple[str, ...], timeout: float | None) -> None:
+    """End this process as the command ended."""
+    if finished.timed_out:
+        warn(f"{command_line[0]} was ended: its {timeout:g} s were up")
+        sys.exit(124)
+    if finished.returncode < 0 and os.name == "posix":
+        _die_of(-finished.returncode)
+    sys.exit(finished.returncode)
+
+
+def _die_of(number: int) -> None:
+    """Die of a signal, so that the caller sees the status that the command would have had."""
+    import resource
+
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its own core, if any
+    with suppress(OSError, ValueError):  # some signals cannot be given their default action, nor need to
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    sys.exit(128 + number)  # a signal that does not end a process
