@@ -510,3 +510,11 @@ class TestTorchmetrics:
 def test_spans_past_the_end_are_clipped() -> None:
     assert metrics.score_record("a\nb\n", [(2, 9)], [(2, 2)])["recipe.strict_f1"] == 1.0
     assert to_mask([(2, 9)], 2).tolist() == [False, True]
+
+
+def test_area_under_roc_counts_pairs() -> None:
+    rng = np.random.default_rng(0)
+    scores, gold = rng.integers(0, 5, 40).astype(float), rng.random(40) < 0.3
+    pairs = [(a > b) + 0.5 * (a == b) for a in scores[gold] for b in scores[~gold]]
+    assert metrics.area_under_roc(scores, gold) == pytest.approx(np.mean(pairs))
+    assert np.isnan(metrics.area_under_roc(scores, np.ones(40, bool)))
