@@ -220,6 +220,23 @@ def test_splices_hold_the_labels_of_both_observations(encoder: WindowEncoder) ->
     assert spliced >= 5
 
 
+def test_an_epoch_reads_the_share_of_a_file_that_was_asked_for(encoder: WindowEncoder) -> None:
+    always, sometimes = group_records(some_records(20, 20, 4)), group_records(some_records(200, 20, 5), share=0.3)
+    groups = [*always, *sometimes]
+    counts = list(line_token_counts(groups, encoder))
+
+    def seen(epoch: int) -> set[int]:
+        settings = {"batch_tokens": 1500, "step_tokens": 4000, "token_counts": counts, "rng": random.Random(epoch)}
+        batches = plan_epoch(groups, encoder, Augmentation(crop_probability=0), **settings)
+        return {part.group for batch in batches for item in batch.items for part in item.parts}
+
+    epochs = [seen(epoch) for epoch in range(3)]
+    for drawn in epochs:
+        assert set(range(len(always))) <= drawn
+        assert 30 <= len(drawn) - len(always) <= 90
+    assert epochs[0] != epochs[1]
+
+
 def test_batch_rows_stand_for_their_labels(encoder: WindowEncoder) -> None:
     groups, batches = plan(encoder, some_records(5, 60, 6), None, 0)
     for micro in batches:

@@ -28,11 +28,15 @@ class Label:
 
 @dataclass(frozen=True)
 class Group:
-    """An observation with all its labels: encoded once, it serves them all."""
+    """An observation with all its labels: encoded once, it serves them all.
+
+    share: the chance that an epoch of training reads it.
+    """
 
     observation: Observation
     tool_type: str
     labels: list[Label]
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,14 @@ class MicroBatch:
     step_pairs: int = 0
 
 
-def group_records(records: Sequence[Record]) -> list[Group]:
+def group_records(records: Sequence[Record], share: float = 1.0) -> list[Group]:
     """Gather the labels of each observation, in the order of first appearance."""
     groups: dict[tuple[str, str], Group] = {}
     for record in records:
         key = (record.tool_output, record.tool_type)
         group = groups.get(key)
         if group is None:
-            group = groups[key] = Group(Observation.of(record.tool_output), record.tool_type, [])
+            group = groups[key] = Group(Observation.of(record.tool_output), record.tool_type, [], share)
         if len(group.observation):
             gold = to_mask(record.gold_spans, len(group.observation))
             group.labels.append(Label(record.query, gold))
@@ -162,6 +166,8 @@ def _items(
     for index, group in enumerate(groups):
         if augmentation is None or rng is None:
             items.append(Item([Part(index, np.arange(len(group.observation)))], group.labels))
+            continue
+        if rng.random() >= group.share:
             continue
         item = _cropped(index, group, max_lines, augmentation, rng)
         others = by_tool[group.tool_type]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from torch import Tensor
 from linecls.encoding import WindowEncoder
 from linecls.errors import LineclsError
 from linecls.model.pooling import to_tensors
-from linecls.records import Record, load_records
+from linecls.records import load_records
 from linecls.training.batches import (
     Augmentation,
     Group,
@@ -27,6 +29,8 @@ from linecls.training.batches import (
     plan_epoch,
 )
 from linecls.training.cached import StateCache
+
+_AHEAD = 2  # batches made in advance
 
 
 @dataclass
@@ -93,12 +97,27 @@ class BatchLoader:
             if self.seed is not None:
                 self.epoch += 1
                 self._plan = self.plan(self.epoch)
-        for micro in self._plan[self.position :]:
-            inputs, labels, targets = build_batch(micro, self.groups, self.encoder)
-            if self.states is not None:
-                inputs |= self.states.fill(inputs, targets)
-            self.position += 1
-            yield TrainBatch(to_tensors(inputs), torch.from_numpy(labels), targets, micro)
+        # The next batches are made while the network works on this one; the position counts those handed out.
+        ahead: deque[Future[TrainBatch]] = deque()
+        with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
+            try:
+                for micro in self._plan[self.position :]:
+                    ahead.append(worker.submit(self._build, micro))
+                    if len(ahead) > _AHEAD:
+                        self.position += 1
+                        yield ahead.popleft().result()
+                while ahead:
+                    self.position += 1
+                    yield ahead.popleft().result()
+            finally:
+                for future in ahead:
+                    future.cancel()
+
+    def _build(self, micro: MicroBatch) -> TrainBatch:
+        inputs, labels, targets = build_batch(micro, self.groups, self.encoder)
+        if self.states is not None:
+            inputs |= self.states.fill(inputs, targets)
+        return TrainBatch(to_tensors(inputs), torch.from_numpy(labels), targets, micro)
 
     def state_dict(self) -> dict[str, int]:
         return {"epoch": self.epoch, "position": self.position}
@@ -114,6 +133,8 @@ class LineDataModule(pl.LightningDataModule):
     The tokenizer and the form of the windows come from the module that is trained (`LineModule.window_encoder`).
 
     train, dev: record files (any form that `linecls.load_records` reads).
+    shares: for each training file the share of its observations that an epoch reads, drawn anew each time; all of
+        every file when it is not given.
     batch_tokens: tokens of a forward pass; step_tokens: tokens whose gradients one optimiser step gathers.
     limit: use only the first so many observations of each file (a smoke run).
     """
@@ -127,8 +148,12 @@ class LineDataModule(pl.LightningDataModule):
         step_tokens: int = 8192,
         seed: int = 0,
         limit: int | None = None,
+        shares: list[float] | None = None,
     ) -> None:
         super().__init__()
+        if shares is not None and (len(shares) != len(train) or not all(0 < share <= 1 for share in shares)):
+            raise LineclsError(f"data.shares must be one number over 0 and up to 1 for each of {len(train)} files")
+        self.shares = shares or [1.0] * len(train)
         self.train_files, self.dev_files = train, dev
         self.augmentation = augmentation
         self.batch_tokens, self.step_tokens = batch_tokens, step_tokens
@@ -138,16 +163,15 @@ class LineDataModule(pl.LightningDataModule):
 
     def setup(self, stage: str | None = None) -> None:
         if self.dev_loader is None:
-            self.dev_loader = self._loader(self.dev_files, None)
+            self.dev_loader = self._loader(self.dev_files, [1.0] * len(self.dev_files), None)
         if stage == "fit" and self.train_loader is None:
-            self.train_loader = self._loader(self.train_files, self.augmentation)
+            self.train_loader = self._loader(self.train_files, self.shares, self.augmentation)
 
-    def _loader(self, files: Sequence[str], augmentation: Augmentation | None) -> BatchLoader:
+    def _loader(self, files: Sequence[str], shares: Sequence[float], augmentation: Augmentation | None) -> BatchLoader:
         module: Any = self.trainer.lightning_module  # type: ignore[union-attr]
-        records: list[Record] = []
-        for file in files:
-            records.extend(load_records(Path(file)))
-        groups = group_records(records)[: self.limit]
+        groups: list[Group] = []
+        for file, share in zip(files, shares, strict=True):
+            groups.extend(group_records(load_records(Path(file)), share)[: self.limit])
         if not groups:
             raise LineclsError(f"no records to read in {', '.join(files) or 'an empty list of files'}")
         return BatchLoader(
