@@ -18,6 +18,7 @@ import contextlib
 import fnmatch
 import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -571,8 +572,12 @@ def run() -> None:
     except ModuleNotFoundError as error:
         raise SystemExit(f"{error.name} is missing; pip install 'linecls[train,eval]'") from error
     with_fast_allocator([sys.executable, *sys.argv])
-    for message in ON_PURPOSE:
+    # Settings come from the plan, not from this program's own arguments; what jsonargparse says is for Lightning.
+    for message in (*ON_PURPOSE, "LightningCLI's args parameter"):
         warnings.filterwarnings("ignore", message=message)
+    os.environ.setdefault("JSONARGPARSE_DEPRECATION_WARNINGS", "off")
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         main()
     except LineclsError as error:

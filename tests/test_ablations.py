@@ -99,7 +99,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer_path: Path) -
         },
     }
     plan["common"]["model.frozen"] = True
-    (folder / "plan.yaml").write_text(yaml.safe_dump(plan))
+    (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False))
     return {path.name.split(".")[0]: path for path in folder.iterdir()}
 
 
