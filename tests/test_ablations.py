@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +15,11 @@ pytest.importorskip("lightning")
 
 import yaml  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
+from programs import ROOT, load  # noqa: E402
 
 from linecls.errors import LineclsError  # noqa: E402
 from linecls.records import Record, write_records  # noqa: E402
 from linecls.tuning import Scored  # noqa: E402
-
-ROOT = Path(__file__).parent.parent
-
-
-def load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "eval" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 ablations = load("ablations")
 
