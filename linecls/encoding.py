@@ -94,6 +94,7 @@ class EncodingConfig:
     context_tokens: whole lines of the window before are repeated in front, up to this many tokens.
     max_lines, overlap_lines: size of a segment and how many lines it shares with the next one.
     cls_token, sep_token: what opens and closes a window; None where the backbone has no such token.
+    numerals: write each line's number in front of it for the network to read.
     """
 
     reading: Literal["apart", "joint"] = "apart"
@@ -105,6 +106,7 @@ class EncodingConfig:
     overlap_lines: int = 128
     cls_token: str | None = "[CLS]"
     sep_token: str | None = "[SEP]"
+    numerals: bool = False
 
     def __post_init__(self) -> None:
         if self.reading not in ("apart", "joint"):
@@ -228,10 +230,11 @@ class WindowEncoder:
     def _segment(self, lines: list[str], start: int, stop: int, keep_start: int, keep_stop: int) -> Segment:
         limit = self.config.max_line_tokens
         texts = [_clip(scoring_text(line), limit * _CHARACTERS_PER_TOKEN) for line in lines[start:stop]]
+        read = [f"{number} {text}" for number, text in enumerate(texts, start + 1)] if self.config.numerals else texts
         head = limit - limit // 3
         encoded = [
             ids if len(ids) <= limit else ids[:head] + ids[head - limit :]
-            for ids in (e.ids for e in self.tokenizer.encode_batch(texts, add_special_tokens=False))
+            for ids in (e.ids for e in self.tokenizer.encode_batch(read, add_special_tokens=False))
         ]
         offsets = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(ids) for ids in encoded], out=offsets[1:])

@@ -67,6 +67,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         options["backbone"],
         layers=options["layers"],
         config=options["backbone_config"],
+        bidirectional=options.get("bidirectional", False),
     )
     encoding = EncodingConfig.from_dict(options["encoding"])
     model = LineClassifier(backbone, ClassifierConfig(**options["classifier"]), encoding.max_line_tokens)

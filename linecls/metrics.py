@@ -383,6 +383,20 @@ def recall_at_compression(keep_logits: ArrayLike, gold: Spans, dropped: float) -
     return float(gold_mask[top_lines(logits, 1.0 - dropped)].sum()) / wanted if wanted else NAN
 
 
+def area_under_roc(scores: ArrayLike, positive: ArrayLike) -> float:
+    """Chance that a positive of `positive` [N] has a higher score [N] than another, ties half; NaN without both kinds.
+
+    From the mean ranks of the positives (Mann and Whitney 1947).
+    """
+    mask = np.asarray(positive, dtype=bool)
+    hits, others = int(mask.sum()), int((~mask).sum())
+    if not hits or not others:
+        return NAN
+    _, place, counts = np.unique(np.asarray(scores), return_inverse=True, return_counts=True)
+    rank = np.cumsum(counts) - (counts - 1) / 2
+    return float((rank[place][mask].sum() - hits * (hits + 1) / 2) / (hits * others))
+
+
 def pruning_metrics(
     observation: str,
     gold: Spans,

@@ -8,7 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from linecls.model.losses import balanced_focal, listwise  # noqa: E402
+from linecls.model.losses import (  # noqa: E402
+    balanced_focal,
+    listwise,
+    plain_focal,
+    weighted_cross_entropy,
+)
 
 
 def by_hand(logits: list[float], labels: list[int], gamma: float) -> float:
@@ -52,3 +57,24 @@ def test_listwise_is_the_log_share_of_gold_and_nothing_without_gold() -> None:
     log_sum = math.log(sum(math.exp(v) for v in (1.0, 2.0, 0.5)))
     expected = ((log_sum - 2.0) + (log_sum - 0.5)) / 2
     assert listwise(logits, labels, mask).tolist() == pytest.approx([expected, 0.0], abs=1e-5)
+
+
+def test_plain_focal_averages_all_lines_alike() -> None:
+    logits, labels = torch.tensor([[2.0, -1.0, 0.3, 7.0]]), torch.tensor([[1.0, 0.0, 0.0, 0.0]])
+    mask = torch.tensor([[True, True, True, False]])
+    one_by_one = [by_hand([v], [m], 2.0) for v, m in ((2.0, 1), (-1.0, 0), (0.3, 0))]
+    assert float(plain_focal(logits, labels, mask)) == pytest.approx(sum(one_by_one) / 3, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weight"), [([1, 0, 0, 0], 3.0), ([1] + [0] * 30, 10.0), ([0, 0, 0], 1.0), ([1, 1], 1.0)]
+)
+def test_weighted_cross_entropy_weighs_gold_by_its_rarity_up_to_ten(labels: list[int], weight: float) -> None:
+    values = [0.4 * i - 1 for i in range(len(labels))]
+    logits = torch.tensor([[*values, 9.0]])
+    mask = torch.tensor([[True] * len(labels) + [False]])
+    terms = [math.log1p(math.exp(-v if m else v)) for v, m in zip(values, labels, strict=True)]
+    weights = [weight if m else 1.0 for m in labels]
+    expected = sum(t * w for t, w in zip(terms, weights, strict=True)) / sum(weights)
+    result = weighted_cross_entropy(logits, torch.tensor([[*map(float, labels), 0.0]]), mask)
+    assert float(result) == pytest.approx(expected, abs=1e-5)

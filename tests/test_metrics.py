@@ -538,3 +538,11 @@ class TestInventedLines:
     def test_none_changes_nothing(self) -> None:
         plain = metrics.score_record(self.TEXT, [(1, 2)], [(2, 3)])
         assert str(metrics.score_record(self.TEXT, [(1, 2)], [(2, 3)], invented=())) == str(plain)
+
+
+def test_area_under_roc_counts_pairs() -> None:
+    rng = np.random.default_rng(0)
+    scores, gold = rng.integers(0, 5, 40).astype(float), rng.random(40) < 0.3
+    pairs = [(a > b) + 0.5 * (a == b) for a in scores[gold] for b in scores[~gold]]
+    assert metrics.area_under_roc(scores, gold) == pytest.approx(np.mean(pairs))
+    assert np.isnan(metrics.area_under_roc(scores, np.ones(40, bool)))

@@ -13,7 +13,7 @@ pytest.importorskip("transformers")
 
 from tokenizers import Tokenizer  # noqa: E402
 
-from linecls.encoding import EncodingConfig, Pair, WindowEncoder, collate  # noqa: E402
+from linecls.encoding import FEATURES, EncodingConfig, Pair, WindowEncoder, collate  # noqa: E402
 from linecls.errors import LineclsError  # noqa: E402
 from linecls.model.backbone import Backbone, packaged_path  # noqa: E402
 from linecls.model.classifier import ClassifierConfig, LineClassifier  # noqa: E402
@@ -211,3 +211,74 @@ def test_blank_lines_alone_give_numbers(tokenizer: Tokenizer) -> None:
         keep, answerable = model(**to_tensors(collate([pair_of(encoder, "login", "\n\n \n")])))
     assert torch.isfinite(keep).all()
     assert torch.isfinite(answerable).all()
+
+
+def test_a_vote_is_the_mean_probability_of_the_tokens(tokenizer: Tokenizer) -> None:
+    model = model_of(BERT, pooling="mean", residual=False)
+    config = {**model.config.to_dict(), "layers": 0}
+    alone = LineClassifier(model.backbone, ClassifierConfig(**config)).eval()
+    voting = LineClassifier(model.backbone, ClassifierConfig(**{**config, "pooling": "vote"})).eval()
+    for parameter in alone.head[-1].parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    voting.load_state_dict(alone.state_dict())
+    one_token_a_line = "failed\n\nlogin\ncache\nwarning\n"
+    several = "FAILED tests/test_login.py - AssertionError: 401 != 200\n" + one_token_a_line
+    encoder = encoder_of(tokenizer, "apart")
+    with torch.inference_mode():
+        for raw, same in ((one_token_a_line, True), (several, False)):
+            batch = to_tensors(collate([pair_of(encoder, "login test", raw)]))
+            ours, theirs = voting(**batch)[0], alone(**batch)[0]
+            single = batch["line_length"] == 1
+            if same:
+                assert single.sum() >= 2
+                assert torch.allclose(ours[single], theirs[single], atol=1e-3)
+            else:
+                assert not torch.allclose(ours[~single], theirs[~single], atol=1e-3)
+    with pytest.raises(ValueError, match="set layers to 0"):
+        ClassifierConfig(pooling="vote", layers=1)
+
+
+def test_window_scope_hides_the_other_windows(tokenizer: Tokenizer) -> None:
+    encoder = encoder_of(tokenizer, "apart")
+    lines = OBSERVATION.splitlines(keepends=True)
+    changed = [*lines[:-1], "Listening On Port 9999 of another machine entirely\n"]
+    batches = [to_tensors(collate([pair_of(encoder, "login test", "".join(t))])) for t in (lines, changed)]
+    window = batches[0]["line_index"][0] // batches[0]["input_ids"].shape[1]
+    elsewhere = window != window[-1]
+    assert elsewhere.any()
+    moved = {}
+    for scope in ("window", "observation"):
+        model = model_of(BERT, line_scope=scope, residual=False, line_features=False)
+        torch.nn.init.zeros_(model.feature_in[0].weight)  # standardised over the observation: not what is tested
+        with torch.inference_mode():
+            one, two = (model(**batch)[0][0] for batch in batches)
+        moved[scope] = float((one - two)[elsewhere].abs().max())
+    assert moved["window"] < 1e-5
+    assert moved["observation"] > 1e-4
+
+
+def test_without_position_features_the_place_does_not_count(tokenizer: Tokenizer) -> None:
+    encoder = encoder_of(tokenizer, "apart")
+    batch = to_tensors(collate([pair_of(encoder, "login test", OBSERVATION)]))
+    moved = {**batch, "line_features": batch["line_features"].clone()}
+    for name in ("relative_position", "lines_before", "lines_after"):
+        moved["line_features"][..., FEATURES.index(name)] += 1.0
+    for used in (True, False):
+        model = model_of(BERT, position_features=used)
+        with torch.inference_mode():
+            assert torch.allclose(model(**batch)[0], model(**moved)[0], atol=1e-6) is not used
+
+
+def test_bidirectional_lets_a_causal_backbone_look_ahead() -> None:
+    ids = torch.tensor([[5, 6, 7, 8, 9, 0]])
+    mask = torch.tensor([[1, 1, 1, 1, 1, 0]])
+    other = ids.clone()
+    other[0, 4] = 11
+    for bidirectional in (False, True):
+        torch.manual_seed(2)
+        backbone = Backbone("tiny", config=LLAMA, bidirectional=bidirectional)
+        with torch.inference_mode():
+            one, two = backbone(ids, mask), backbone(other, mask)
+            shorter = backbone(ids[:, :5], mask[:, :5])
+        assert torch.allclose(one[0, :4], two[0, :4], atol=1e-6) is not bidirectional
+        assert torch.allclose(one[0, :5], shorter[0], atol=1e-5)  # padding is never seen

@@ -39,6 +39,7 @@ class Backbone(nn.Module):
     name: `package:…` (see `_PACKAGED`), a directory, or a hub id.
     layers: keep only the first so many transformer layers (None: all).
     freeze_layers: embeddings and the first so many layers get no gradient.
+    bidirectional: let every token of a causal backbone see its whole window, not only what stands before it.
     A causal backbone goes with `pooling: last`: the state at a line's end then stands for the line.
     """
 
@@ -50,9 +51,10 @@ class Backbone(nn.Module):
         freeze_layers: int = 0,
         config: dict[str, Any] | None = None,
         attention: str = "eager",
+        bidirectional: bool = False,
     ) -> None:
         super().__init__()
-        self.name = name
+        self.name, self.bidirectional = name, bidirectional
         self.encoder = _load(name, config, attention)
         stack = _layer_stack(self.encoder)
         if layers is not None:
@@ -89,7 +91,15 @@ class Backbone(nn.Module):
         return super().train(False)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Token states [rows, width, hidden] of ids and mask [rows, width]."""
+        """Token states [rows, width, hidden] of ids and mask [rows, width].
+
+        States in place of ids, as a `StateCache` gives them, come back as they are.
+        """
+        if input_ids.is_floating_point():
+            return input_ids
+        if self.bidirectional:  # a mask of four dimensions is taken as it stands, without the causal triangle
+            hidden = torch.zeros_like(attention_mask, dtype=torch.float32).masked_fill(attention_mask == 0, -1e4)
+            attention_mask = hidden[:, None, None, :].expand(-1, 1, attention_mask.shape[1], -1)
         return self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
 

@@ -15,6 +15,7 @@ from linecls.model.pooling import SIMILARITIES, Similarity, pool_lines, standard
 from linecls.model.span_scores import SpanScores, log_coverage
 
 _BM25 = FEATURES.index("bm25_neighbourhood")
+_POSITION = ("relative_position", "lines_before", "lines_after")
 
 
 @dataclass(frozen=True)
@@ -22,23 +23,34 @@ class ClassifierConfig:
     """Shape of everything above the backbone.
 
     width, layers, heads, dropout: of the line encoder; layers=0 leaves each line by itself.
-    pooling: how tokens become a line state: "mean", "first" or "last" (for causal backbones).
+    pooling: how tokens become a line state: "mean", "first" or "last" (for causal backbones); or "vote": each token
+        gets a logit of its own and the line's logit is that of their mean probability (the majority vote of
+        SWE-Pruner Pro, arXiv 2607.18213, made smooth). A vote has no line encoder and is for comparisons: it is
+        not exported.
     residual: start the keep logit from the similarity of line and query, and learn what is added to it.
     line_features: read the free line features of `encoding.FEATURES`.
     length_embedding: read the length-aware embedding e(N) (SWE-Pruner Pro, arXiv 2607.18213).
     span_scores: score whole spans (where one starts, goes on and ends), so that the lines of a block stand or fall
         together; the keep logit of a line is then the log of how much the spans that cover it weigh.
+    position_features: read where in the observation a line stands; off, those columns of the features are zero.
+    line_scope: which lines a line sees in the line encoder: all of its segment, or those of its own token window.
     """
 
     width: int = 256
     layers: int = 3
     heads: int = 4
     dropout: float = 0.1
-    pooling: Literal["mean", "first", "last"] = "mean"
+    pooling: Literal["mean", "first", "last", "vote"] = "mean"
     residual: bool = True
     line_features: bool = True
     length_embedding: bool = True
     span_scores: bool = False
+    position_features: bool = True
+    line_scope: Literal["observation", "window"] = "observation"
+
+    def __post_init__(self) -> None:
+        if self.pooling == "vote" and self.layers:
+            raise ValueError("pooling 'vote' has no line encoder: set layers to 0")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,6 +79,9 @@ class LineClassifier(nn.Module):
         self.answerable_head = _head(2 * width + 2, width, config.dropout)
         self.span_head = SpanHead(width, config.dropout) if config.span_scores else None
         self.residual_scale = nn.Linear(len(SIMILARITIES), 1)
+        self.without_position: Tensor
+        kept = torch.tensor([float(name not in _POSITION) for name in FEATURES])
+        self.register_buffer("without_position", kept, persistent=False)
         with torch.no_grad():  # start at the prior: the sum of the standardised similarities
             self.residual_scale.weight.fill_(0.4)
             self.residual_scale.weight[:, -1] = 0.1
@@ -115,6 +130,8 @@ class LineClassifier(nn.Module):
         length_bucket: Tensor,
     ) -> tuple[Tensor, Tensor, SpanScores | None]:
         """What the losses need: line logits [B, L], answerable logits [B] and, where they are on, span scores."""
+        if not self.config.position_features:
+            line_features = line_features * self.without_position
         states = self.backbone(input_ids, attention_mask)
         return self.scores_of_states(
             tokens=states.reshape(-1, states.shape[-1]),
@@ -151,16 +168,37 @@ class LineClassifier(nn.Module):
         features = torch.cat((prior, line_features), dim=-1) if self.config.line_features else prior
 
         line_states, query_unit = self.line_norm(lines), self.query_norm(query_mean).unsqueeze(1)
-        x = self.line_in(line_states) + self.product_in(line_states * query_unit) + self.feature_in(features)
+        known = self.feature_in(features)
         if self.config.length_embedding:
-            x = x + self.length(length_bucket).unsqueeze(1)
+            known = known + self.length(length_bucket).unsqueeze(1)
+        x = self.line_in(line_states) + self.product_in(line_states * query_unit) + known
         query = self.query_in(self.query_norm(query_states.float()))
-        query, x = self.line_encoder(query, query_mask, self.drop_in(x), line_mask)
-        keep = self.head(x).squeeze(-1).float()
+        window = line_index // states.shape[1] if self.config.line_scope == "window" else None
+        query, x = self.line_encoder(query, query_mask, self.drop_in(x), line_mask, window)
+        if self.config.pooling == "vote":
+            keep = self._vote(states, line_index, line_length, query_unit, known)
+        else:
+            keep = self.head(x).squeeze(-1).float()
         if self.config.residual:
             keep = keep + self.residual_scale(prior).squeeze(-1)
         spans = None if self.span_head is None else self.span_head(x, keep)
         return keep.masked_fill(~line_mask, 0.0), self._answerable(query, x, keep, query_mask, line_mask), spans
+
+    def _vote(
+        self, states: Tensor, line_index: Tensor, line_length: Tensor, query_unit: Tensor, known: Tensor
+    ) -> Tensor:
+        """Logit [B, L] of the mean over a line's tokens of their probability to be kept.
+
+        query_unit [B, 1, hidden]; known [B, L, width]: what does not come from tokens. A blank line is one zero token.
+        """
+        step = torch.arange(self.similarity.line_tokens, device=states.device)
+        pair, line, place = (step < line_length.clamp(min=1).unsqueeze(-1)).nonzero(as_tuple=True)
+        tokens = states.float().reshape(-1, states.shape[-1])[line_index[pair, line] + place]
+        tokens = self.line_norm(tokens * (line_length[pair, line] > 0).unsqueeze(-1))
+        x = self.line_in(tokens) + self.product_in(tokens * query_unit[pair, 0]) + known[pair, line]
+        chance = self.head(self.drop_in(x)).squeeze(-1).float().sigmoid()
+        total = torch.zeros(line_index.shape, device=chance.device).index_put((pair, line), chance, accumulate=True)
+        return (total / line_length.clamp(min=1)).logit(eps=1e-4)
 
     def _answerable(self, query: Tensor, x: Tensor, keep: Tensor, query_mask: Tensor, line_mask: Tensor) -> Tensor:
         live, query_live = line_mask.unsqueeze(-1), query_mask.unsqueeze(-1).to(query.dtype)

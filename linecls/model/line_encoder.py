@@ -71,12 +71,22 @@ class LineEncoder(nn.Module):
         self.relative = RelativeBias(heads)
         self.layers = nn.ModuleList(Layer(width, heads, dropout) for _ in range(layers))
 
-    def forward(self, query: Tensor, query_mask: Tensor, lines: Tensor, line_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """query [B, Q, width], lines [B, L, width] and their masks -> the same two, encoded."""
+    def forward(
+        self, query: Tensor, query_mask: Tensor, lines: Tensor, line_mask: Tensor, window: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """query [B, Q, width], lines [B, L, width] and their masks -> the same two, encoded.
+
+        window [B, L]: lines of different numbers do not see each other, and the query sees none, so that it carries
+            nothing from one to the next; None lets all see all.
+        """
         x = torch.cat((query, lines), dim=1)
         live = torch.cat((query_mask.bool(), line_mask), dim=1)
         hidden = torch.zeros_like(live, dtype=torch.float32).masked_fill(~live, -1e4)
         bias = self.relative(query.shape[1], lines.shape[1], x.device).unsqueeze(0) + hidden[:, None, None, :]
+        if window is not None:
+            place = F.pad(window, (query.shape[1], 0), value=-1)
+            apart = (place.unsqueeze(2) != place.unsqueeze(1)) & (place >= 0).unsqueeze(1)
+            bias = bias + (apart.float() * -1e4).unsqueeze(1)
         for layer in self.layers:
             x = layer(x, bias)
         return x[:, : query.shape[1]], x[:, query.shape[1] :]

@@ -30,6 +30,27 @@ def balanced_focal(logits: Tensor, labels: Tensor, mask: Tensor, gamma: float = 
     return (keep_mean + prune_mean) / terms.clamp(min=1)
 
 
+def plain_focal(logits: Tensor, labels: Tensor, mask: Tensor, gamma: float = 2.0) -> Tensor:
+    """Focal loss averaged over all lines of a sample alike, [B]; logits, labels, mask: [B, L]."""
+    return (focal(logits, labels, gamma) * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+
+
+def weighted_cross_entropy(logits: Tensor, labels: Tensor, mask: Tensor, most: float = 10.0) -> Tensor:
+    """Cross-entropy of a sample's lines, [B], gold lines weighted by how many more the others are, at most `most`.
+
+    The recipe of squeez 0.1.4's pooled encoder, with the weights of each sample in place of a batch's. The mean is
+    over the weights; a sample without gold lines, or with nothing else, has weights of 1. logits, labels, mask: [B, L].
+    """
+    gold = mask & (labels > 0)
+    hits, others = gold.sum(dim=1, keepdim=True), (mask & ~gold).sum(dim=1, keepdim=True)
+    ratio = (
+        (others / hits.clamp(min=1)).clamp(max=most).where((hits > 0) & (others > 0), torch.ones_like(logits[:, :1]))
+    )
+    weight = torch.where(gold, ratio, torch.ones_like(logits)) * mask
+    loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+    return (loss * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1)
+
+
 def listwise(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     """Softmax cross-entropy of the gold lines against all lines of the observation, per sample [B].
 

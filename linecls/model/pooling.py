@@ -15,11 +15,12 @@ SIMILARITIES = ("cosine", "cosine_neighbourhood", "late", "late_neighbourhood", 
 def pool_lines(states: Tensor, line_index: Tensor, line_length: Tensor, pooling: str = "mean") -> Tensor:
     """Line states [B, L, hidden] from token states [W, T, hidden].
 
-    pooling: "mean" over a line's tokens, or the state at its "first" or "last" token. A blank line is zero.
+    pooling: "mean" over a line's tokens ("vote" too), or the state at its "first" or "last" token. A blank line is
+    zero.
     """
     rows, width, hidden = states.shape
     blank = (line_length == 0).unsqueeze(-1)
-    if pooling == "mean":
+    if pooling in ("mean", "vote"):
         # A line lies within one window, so a running sum per window keeps float32 exact enough.
         running = F.pad(states.float().cumsum(dim=1), (0, 0, 1, 0)).reshape(rows * (width + 1), hidden)
         begin = line_index + torch.div(line_index, width, rounding_mode="floor")

@@ -297,11 +297,12 @@ def _steps(batches: Sequence[tuple[list[Item], int]], step_tokens: int) -> list[
 
 @dataclass(frozen=True)
 class Target:
-    """Which lines of which label a row of the batch decides."""
+    """Which lines of which label a row of the batch decides; `origin`: (group, line there) of each line."""
 
     lines: list[str]
     label: Label
     segment: Segment
+    origin: list[tuple[int, int]]
 
 
 def build_batch(
@@ -314,14 +315,15 @@ def build_batch(
     pairs: list[Pair] = []
     targets: list[Target] = []
     for item in micro.items:
-        lines = [groups[part.group].observation.lines[line] for part in item.parts for line in part.lines]
+        origin = [(part.group, line) for part in item.parts for line in part.lines.tolist()]
+        lines = [groups[group].observation.lines[line] for group, line in origin]
         for segment in encoder.segments(Observation(lines)):
             shared = encoder.windows(segment) if encoder.config.reading == "apart" else None
             for label in item.labels:
                 query = encoder.query(label.query)
                 windows = shared or encoder.windows(segment, query)
                 pairs.append(Pair(query, segment, windows, encoder.features(segment, query)))
-                targets.append(Target(lines, label, segment))
+                targets.append(Target(lines, label, segment, origin[segment.start : segment.stop]))
     batch = collate(pairs)
     labels = np.zeros(batch["line_mask"].shape, np.float32)
     for row, target in zip(labels, targets, strict=True):

@@ -30,7 +30,7 @@ class LineCLI(LightningCLI):
 
 # Lightning's remarks on what this package does on purpose: accumulation by hand, dropout off in the backbone, a
 # hook of the module in place of the data module's, checkpoints beside the log.
-_ON_PURPOSE = (
+ON_PURPOSE = (
     ".*manual optimization and every_n_train_steps",
     ".*in eval mode at the start of training",
     ".*overridden `transfer_batch_to_device`",
@@ -40,13 +40,18 @@ _ON_PURPOSE = (
 )
 
 
-def train(arguments: Sequence[str]) -> None:
-    """Run `LineCLI fit`; restarts the process once with the allocator set for speed."""
+def with_fast_allocator(command: Sequence[str]) -> None:
+    """Replace this process by `command` with the allocator set for speed, unless it is set already."""
     missing = {name: value for name, value in _ALLOCATOR.items() if name not in os.environ}
     if missing and sys.platform.startswith("linux"):
         os.environ.update(missing)
-        os.execv(sys.executable, [sys.executable, "-m", "linecls", "train", *arguments])
-    for message in _ON_PURPOSE:
+        os.execv(command[0], list(command))
+
+
+def train(arguments: Sequence[str]) -> None:
+    """Run `LineCLI fit`; restarts the process once with the allocator set for speed."""
+    with_fast_allocator([sys.executable, "-m", "linecls", "train", *arguments])
+    for message in ON_PURPOSE:
         warnings.filterwarnings("ignore", message=message)
     sys.argv = ["linecls train", "fit", *arguments]
     LineCLI(LineModule, LineDataModule, seed_everything_default=0, save_config_kwargs={"overwrite": True})

@@ -28,6 +28,7 @@ from linecls.training.batches import (
     line_token_counts,
     plan_epoch,
 )
+from linecls.training.cached import StateCache
 
 _AHEAD = 2  # batches made in advance
 
@@ -47,7 +48,10 @@ class TrainBatch:
 
 
 class BatchLoader:
-    """Iterates over one epoch's plan; saves its position, so that a resumed run continues mid-epoch."""
+    """Iterates over one epoch's plan; saves its position, so that a resumed run continues mid-epoch.
+
+    states: gives the inputs token states in place of ids (a frozen backbone).
+    """
 
     def __init__(
         self,
@@ -58,10 +62,14 @@ class BatchLoader:
         batch_tokens: int,
         step_tokens: int,
         seed: int | None,
+        states: StateCache | None = None,
     ) -> None:
         self.groups, self.encoder, self.augmentation = groups, encoder, augmentation
         self.batch_tokens, self.step_tokens, self.seed = batch_tokens, step_tokens, seed
         self.counts = list(line_token_counts(groups, encoder))
+        self.states = states
+        if states is not None:
+            states.prepare(groups, self.counts)
         self.epoch = self.position = 0
         self._length: int | None = None  # of every epoch: that of the first
         self._plan = self.plan(0)
@@ -107,6 +115,8 @@ class BatchLoader:
 
     def _build(self, micro: MicroBatch) -> TrainBatch:
         inputs, labels, targets = build_batch(micro, self.groups, self.encoder)
+        if self.states is not None:
+            inputs |= self.states.fill(inputs, targets)
         return TrainBatch(to_tensors(inputs), torch.from_numpy(labels), targets, micro)
 
     def state_dict(self) -> dict[str, int]:
@@ -168,6 +178,7 @@ class LineDataModule(pl.LightningDataModule):
             groups,
             module.window_encoder(),
             augmentation,
+            states=module.state_cache(),
             batch_tokens=self.batch_tokens,
             step_tokens=self.step_tokens,
             seed=self.seed if augmentation is not None else None,

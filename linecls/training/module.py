@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import lightning.pytorch as pl
 import numpy as np
@@ -17,9 +17,10 @@ from linecls.encoding import EncodingConfig, WindowEncoder
 from linecls.errors import LineclsError
 from linecls.model.backbone import Backbone, load_tokenizer
 from linecls.model.classifier import ClassifierConfig, LineClassifier
-from linecls.model.losses import balanced_focal, listwise
+from linecls.model.losses import balanced_focal, listwise, plain_focal, weighted_cross_entropy
 from linecls.model.span_scores import span_loss
 from linecls.training.batches import Target
+from linecls.training.cached import StateCache
 from linecls.training.data import TrainBatch
 from linecls.tuning import Scored, best_f1_point, scored_recall
 
@@ -44,8 +45,12 @@ class OptimiserConfig:
 
 @dataclass(frozen=True)
 class LossConfig:
-    """Weights of the losses: balanced focal (1), listwise softmax, span likelihood, BCE of the answerable logit."""
+    """Weights of the losses: that of the lines (1), listwise softmax, span likelihood, BCE of the answerable logit.
 
+    lines: what the lines' logits are trained with; gamma is of the focal losses.
+    """
+
+    lines: Literal["balanced_focal", "focal", "weighted_cross_entropy"] = "balanced_focal"
     gamma: float = 2.0
     listwise: float = 0.25
     span: float = 0.25
@@ -55,8 +60,9 @@ class LossConfig:
 class LineModule(pl.LightningModule):
     """Trains a `LineClassifier`.
 
-    backbone, layers, freeze_layers, attention: see `Backbone`.
+    backbone, layers, freeze_layers, attention, bidirectional: see `Backbone`.
     initial: a checkpoint of an earlier stage whose weights to start from.
+    frozen: leave the whole backbone as it is; its token states are computed once and kept in the folder `cache`.
     """
 
     def __init__(
@@ -71,6 +77,9 @@ class LineModule(pl.LightningModule):
         attention: str = "eager",
         backbone_config: dict[str, Any] | None = None,
         initial: str | None = None,
+        bidirectional: bool = False,
+        frozen: bool = False,
+        cache: str = ".work/states",
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
@@ -78,6 +87,7 @@ class LineModule(pl.LightningModule):
             "backbone": backbone,
             "layers": layers,
             "backbone_config": backbone_config,
+            "bidirectional": bidirectional,
             "encoding": encoding.to_dict(),
             "classifier": classifier.to_dict(),
         }
@@ -89,6 +99,7 @@ class LineModule(pl.LightningModule):
                 freeze_layers=freeze_layers,
                 config=backbone_config,
                 attention=attention,
+                bidirectional=bidirectional,
             ),
             classifier,
             encoding.max_line_tokens,
@@ -99,11 +110,20 @@ class LineModule(pl.LightningModule):
             new = [name for name in missing if not name.startswith("model.span_head.")]
             if new or unexpected:
                 raise LineclsError(f"{initial} is of another model: {', '.join([*new, *unexpected][:3])} …")
+        self.frozen, self._cache_folder = frozen, cache
+        if frozen:
+            self.model.backbone.requires_grad_(False)
         self._scored: list[Scored] = []
 
     def window_encoder(self) -> WindowEncoder:
         """Tokeniser and window layout that this model reads."""
         return WindowEncoder(load_tokenizer(self.options["backbone"]), self.encoding)
+
+    def state_cache(self) -> StateCache | None:
+        """The states of a frozen backbone for one loader; None where the backbone learns."""
+        if not self.frozen:
+            return None
+        return StateCache(self._cache_folder, self.model.backbone, self.window_encoder())
 
     # --- one step -------------------------------------------------------------------------------------------
 
@@ -116,7 +136,7 @@ class LineModule(pl.LightningModule):
         mask, labels = batch.inputs["line_mask"], batch.labels
         gold = labels.amax(dim=1)
         losses = {
-            "focal": balanced_focal(keep, labels, mask, self.loss_config.gamma).sum(),
+            "lines": self._line_loss(keep, labels, mask).sum(),
             "listwise": listwise(keep, labels, mask).sum(),
             "answerable": F.binary_cross_entropy_with_logits(answerable, gold, reduction="sum"),
         }
@@ -124,10 +144,16 @@ class LineModule(pl.LightningModule):
             losses["span"] = span_loss(spans, labels, mask).sum().float()
         return losses
 
+    def _line_loss(self, keep: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+        if self.loss_config.lines == "weighted_cross_entropy":
+            return weighted_cross_entropy(keep, labels, mask)
+        loss = balanced_focal if self.loss_config.lines == "balanced_focal" else plain_focal
+        return loss(keep, labels, mask, self.loss_config.gamma)
+
     def training_step(self, batch: TrainBatch, batch_idx: int) -> None:
         losses = self.losses(batch)
         weight = self.loss_config
-        total = losses["focal"] + sum(getattr(weight, name) * loss for name, loss in losses.items() if name != "focal")
+        total = losses["lines"] + sum(getattr(weight, name) * loss for name, loss in losses.items() if name != "lines")
         self.manual_backward(total / batch.micro.step_pairs)
         pairs = len(batch.labels)
         self.log("loss", total.detach() / pairs, prog_bar=True, batch_size=pairs)
@@ -149,7 +175,7 @@ class LineModule(pl.LightningModule):
 
     def validation_step(self, batch: TrainBatch, batch_idx: int) -> None:
         keep, answerable = self.model(**batch.inputs)
-        self._scored.extend(_scored(batch, keep, answerable))
+        self._scored.extend(scored_pairs(batch, keep, answerable))
 
     def on_validation_epoch_end(self) -> None:
         from linecls.training.metrics import SqueezLineMetrics
@@ -200,9 +226,11 @@ class LineModule(pl.LightningModule):
 
     def _total_steps(self) -> int:
         datamodule: Any = self.trainer.datamodule  # type: ignore[attr-defined]
-        epochs = self.trainer.max_epochs
+        epochs, steps = self.trainer.max_epochs, self.trainer.max_steps
+        if steps > 0:
+            return steps
         if epochs is None or epochs < 1:
-            raise ValueError("trainer.max_epochs must be set: the learning-rate schedule needs the run's length")
+            raise ValueError("set trainer.max_epochs or max_steps: the learning-rate schedule needs the run's length")
         return sum(micro.last for epoch in range(epochs) for micro in datamodule.train_loader.plan(epoch))
 
     # --- exact resume -----------------------------------------------------------------------------------------
@@ -220,7 +248,7 @@ class LineModule(pl.LightningModule):
             torch.set_rng_state(state)
 
 
-def _scored(batch: TrainBatch, keep: Tensor, answerable: Tensor) -> list[Scored]:
+def scored_pairs(batch: TrainBatch, keep: Tensor, answerable: Tensor) -> list[Scored]:
     """One scored pair per query and observation: the segments of a long observation are joined again."""
     logits = keep.float().cpu().numpy()
     probability = torch.sigmoid(answerable.float()).cpu().numpy()
