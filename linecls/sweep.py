@@ -49,7 +49,7 @@ class Sweep:
             order = np.argsort(-own, kind="stable")
             values = figures(record, order)
             bases.append(values[:, 0])
-            steps.append(np.diff(values, axis=1))
+            steps.append(np.nan_to_num(np.diff(values, axis=1)))
             orders.append(own[order])
         sizes = [len(own) for own in orders]
         bias = np.concatenate(orders) if orders else np.zeros(0)
@@ -59,44 +59,44 @@ class Sweep:
         self._step = np.concatenate(steps, axis=1)[:, sort] if steps else np.zeros((len(METRICS), 0))
         self._base = np.stack(bases, axis=1) if bases else np.zeros((len(METRICS), 0))
 
-    def over_bias(self, records: BoolArray, empty_threshold: float) -> Curve:
-        """The curve over all biases on the records of a mask [R], at an empty threshold."""
-        answered = records & (self.answerable >= empty_threshold)
-        inside = answered[self._owner]
-        threshold = self._threshold[inside]
-        steps = np.nan_to_num(self._step[:, inside])
-        base, count = _sums(self._base[:, records])
-        totals = base[:, None] + np.concatenate((np.zeros((len(METRICS), 1)), np.cumsum(steps, axis=1)), axis=1)
-        below = np.append(threshold, (threshold[-1] if threshold.size else 0.0) - 2.0)
-        above = np.concatenate(([below[0] + 2.0], threshold))
-        usable = above - below > _APART
-        if threshold.size:
-            usable[0] = False  # a point that never keeps anything is none
-        biases = np.asarray(np.rint((above + below)[usable] / 2 * GRID) / GRID, np.float64)
-        return Curve(biases, _means(totals[:, usable], count))
+    def over_bias(self, records: BoolArray, empty_threshold: float, metrics: Sequence[str] = METRICS) -> Curve:
+        """The curve over all biases on the records of a mask [R], at an empty threshold.
 
-    def over_empty_threshold(self, records: BoolArray, bias: float) -> Curve:
+        A point that never keeps anything is none: the curve is empty where all records are under the threshold.
+        """
+        rows = [METRICS.index(name) for name in metrics]
+        answered = records & (self.answerable >= empty_threshold)
+        inside = np.flatnonzero(answered[self._owner])
+        threshold = self._threshold[inside]
+        base, count = _sums(self._base[rows][:, records])
+        totals = np.stack([start + np.cumsum(self._step[row][inside]) for row, start in zip(rows, base, strict=True)])
+        below = np.append(threshold[1:], threshold[-1:] - 2.0)
+        usable = np.flatnonzero(threshold - below > _APART)
+        biases = np.rint((threshold + below)[usable] / 2 * GRID) / GRID
+        return Curve(np.asarray(biases, np.float64), _means(metrics, totals[:, usable], count))
+
+    def over_empty_threshold(self, records: BoolArray, bias: float, metrics: Sequence[str] = METRICS) -> Curve:
         """The curve over all empty thresholds on the records of a mask [R], at a bias; it ends with 0."""
+        rows = [METRICS.index(name) for name in metrics]
         chosen = np.flatnonzero(records)
-        values = self._values_at(bias)[:, chosen]
-        base = self._base[:, chosen]
+        base = self._base[rows][:, chosen]
+        values = self._values_at(bias, rows)[:, chosen]
         order = np.argsort(self.answerable[chosen], kind="stable")
         probability = self.answerable[chosen][order]
         total, count = _sums(values)
         change = np.cumsum(np.nan_to_num(base - values)[:, order], axis=1)
-        totals = total[:, None] + np.concatenate((np.zeros((len(METRICS), 1)), change), axis=1)
-        between = (probability[1:] + probability[:-1]) / 2
-        thresholds: FloatArray = np.concatenate((np.zeros(1), between))
-        usable = np.concatenate(([True], np.diff(probability) > 0))  # the last choice, all empty, is none
-        picked = np.flatnonzero(usable)[::-1]
-        return Curve(thresholds[picked], _means(totals[:, picked], count))
+        totals = total[:, None] + np.concatenate((np.zeros((len(rows), 1)), change), axis=1)
+        thresholds = np.zeros(len(probability))
+        thresholds[1:] = (probability[1:] + probability[:-1]) / 2
+        usable = np.flatnonzero(np.diff(probability, prepend=-1.0) > 0)[::-1]  # all empty is no choice
+        return Curve(thresholds[usable], _means(metrics, totals[:, usable], count))
 
-    def _values_at(self, bias: float) -> FloatArray:
+    def _values_at(self, bias: float, rows: Sequence[int]) -> FloatArray:
         """Figures [M, R] of each record at a bias, nothing emptied."""
         kept = int(np.searchsorted(-self._threshold, -bias, side="left"))
         records = self._base.shape[1]
-        gained = [np.bincount(self._owner[:kept], row[:kept], minlength=records) for row in self._step]
-        return np.asarray(self._base + np.stack(gained), np.float64)
+        gained = [np.bincount(self._owner[:kept], self._step[row][:kept], minlength=records) for row in rows]
+        return np.asarray(self._base[rows] + np.stack(gained), np.float64)
 
 
 def figures(record: Scored, order: NDArray[np.int64]) -> FloatArray:
@@ -132,6 +132,6 @@ def _sums(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64)
 
 
-def _means(totals: FloatArray, count: FloatArray) -> dict[str, FloatArray]:
+def _means(metrics: Sequence[str], totals: FloatArray, count: FloatArray) -> dict[str, FloatArray]:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return dict(zip(METRICS, totals / count[:, None], strict=True))
+        return dict(zip(metrics, totals / count[:, None], strict=True))

@@ -97,8 +97,7 @@ def best_f1_point(scored: Sequence[Scored]) -> tuple[OperatingPoint, float]:
     """The operating point of highest mean line F1, and that F1; the default point and 0.0 without records."""
     if not scored:
         return OperatingPoint(), 0.0
-    choice = Tuner(scored).choose(Target("f1"))
-    point = OperatingPoint() if choice is None else choice.point
+    point = Tuner(scored).choose(Target("f1")) or OperatingPoint()
     return point, mean_f1(scored, point)
 
 
@@ -199,6 +198,11 @@ class Target:
         """1 where more is better, -1 for tokens."""
         return -1 if self.kind == "tokens" else 1
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that the choice of a point looks at."""
+        return ("f1",) if self.kind == "f1" else ("compression", "recall", "tokens")
+
     def is_met(self, values: FloatArray | float) -> BoolArray:
         """Where the figure that the target names is reached."""
         return self.sign * np.asarray(values) >= self.sign * self.value - 1e-12
@@ -212,16 +216,8 @@ class Target:
         return values["recall"] if labelled else -values["compression"]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """An operating point and the figures [mean over records] that it gives where it was chosen."""
-
-    point: OperatingPoint
-    values: dict[str, float]
-
-
 class Tuner:
-    """Finds operating points on scored records.
+    """Finds operating points on R scored records.
 
     base: without gold lines only the bias is tuned; the rest is that of this point.
     """
@@ -240,17 +236,16 @@ class Tuner:
             for index, cost in enumerate(costs)
         }
 
-    def choose(self, target: Target, records: BoolArray | None = None) -> Choice | None:
-        """The best point for the records of a mask [R] (None: all); None where none of them meets the target."""
+    def choose(self, target: Target, records: BoolArray | None = None) -> OperatingPoint | None:
+        """The best point for the records of a mask [R] (None: all); None where no point meets the target."""
         if records is None:
             records = np.ones(len(self.scored), dtype=bool)
+        starts = self._starts(records)
         best, best_worth = None, -np.inf
         for (relative, cost), sweep in self._sweeps.items():
-            for start in self._starts(records):
-                found = self._climb(sweep, target, records, start)
-                if found is not None and found[0] > best_worth:
-                    best_worth, bias, empty, values = found
-                    best = Choice(OperatingPoint(bias, cost, empty, relative), values)
+            worth, bias, empty = self._climb(sweep, target, records, starts)
+            if worth > best_worth:
+                best, best_worth = OperatingPoint(bias, cost, empty, relative), worth
         return best
 
     def curve(self, point: OperatingPoint) -> Curve:
@@ -259,11 +254,14 @@ class Tuner:
         return sweep.over_bias(np.ones(len(self.scored), dtype=bool), point.empty_threshold)
 
     def furthest(self, kind: str) -> float:
-        """The best figure of a metric that any bias gives on all records."""
+        """The best figure of a metric that a point gives on all records."""
         records = np.ones(len(self.scored), dtype=bool)
-        values = np.concatenate(
-            [s.over_bias(records, e).values[kind] for s in self._sweeps.values() for e in self._starts(records)]
+        curves = (
+            sweep.over_bias(records, empty, (kind,))
+            for sweep in self._sweeps.values()
+            for empty in self._starts(records)
         )
+        values = np.concatenate([curve.values[kind] for curve in curves])
         return float(np.min(values) if kind == "tokens" else np.max(values))
 
     def _starts(self, records: BoolArray) -> list[float]:
@@ -273,38 +271,32 @@ class Tuner:
         return np.unique([0.0, *np.quantile(answerable, _EMPTY_STARTS[1:])]).tolist()
 
     def _climb(
-        self, sweep: Sweep, target: Target, records: BoolArray, empty: float
-    ) -> tuple[float, float, float, dict[str, float]] | None:
-        """Best bias at the empty threshold, best threshold at that bias, and so on while it gets better."""
-        best: tuple[float, float, float, dict[str, float]] | None = None
-        while True:
-            curve = sweep.over_bias(records, empty)
-            index = self._best(curve, target)
-            if index is None:
-                return best
-            bias, values = curve.choices[index], _at(curve, index)
-            if self.labelled:
-                curve = sweep.over_empty_threshold(records, float(bias))
-                index = self._best(curve, target)
-                if index is not None:
-                    empty, values = float(curve.choices[index]), _at(curve, index)
-            worth = float(target.worth({k: np.asarray(v) for k, v in values.items()}, labelled=self.labelled))
-            if best is not None and worth <= best[0]:
-                return best
-            best = (worth, float(bias), empty, values)
-            if not self.labelled:
-                return best
+        self, sweep: Sweep, target: Target, records: BoolArray, starts: Sequence[float]
+    ) -> tuple[float, float, float]:
+        """Worth, bias and empty threshold: the best start, then threshold and bias in turn while it gets better."""
 
-    def _best(self, curve: Curve, target: Target) -> int | None:
+        def over_bias(empty: float) -> tuple[float, float, float]:
+            worth, bias = self._best(sweep.over_bias(records, empty, target.metrics), target)
+            return worth, bias, empty
+
+        best = max((over_bias(empty) for empty in starts), key=lambda found: found[0])
+        while self.labelled and best[0] > -np.inf:
+            _, empty = self._best(sweep.over_empty_threshold(records, best[1], target.metrics), target)
+            found = over_bias(empty)
+            if found[0] <= best[0]:
+                break
+            best = found
+        return best
+
+    def _best(self, curve: Curve, target: Target) -> tuple[float, float]:
+        """The highest worth on a curve and where it is; minus infinity where nothing meets the target."""
         worth = target.worth(curve.values, labelled=self.labelled)
         if target.kind != "f1":
             worth = np.where(target.is_met(curve.values[target.kind]), worth, -np.inf)
+        if not worth.size:
+            return -np.inf, 0.0
         index = int(np.argmax(worth))
-        return index if worth[index] > -np.inf else None
-
-
-def _at(curve: Curve, index: int) -> dict[str, float]:
-    return {name: float(values[index]) for name, values in curve.values.items()}
+        return float(worth[index]), float(curve.choices[index])
 
 
 # --- promised against held-out ------------------------------------------------------------------------------------
@@ -319,7 +311,7 @@ class Tuning:
     held_out: the same over records whose observation was not tuned on, with 95 % bootstrap intervals over
         observations; None with a single observation. The metrics are `sweep.METRICS`, and with gold lines
         `negatives_empty` and `positives_empty`, the shares of records that rightly and wrongly got no lines.
-    curve: (bias, metric values) at the point's switch cost and empty threshold, from keeping least to keeping most.
+    curve: every bias at the point's switch cost and empty threshold.
     fold_points: the points chosen without each fold.
     records, observations, negatives: how many there were (negatives: None without labels).
     """
@@ -328,7 +320,7 @@ class Tuning:
     target: Target
     promised: dict[str, float]
     held_out: dict[str, Estimate] | None
-    curve: list[tuple[float, dict[str, float]]]
+    curve: Curve
     fold_points: list[OperatingPoint]
     records: int
     observations: int
@@ -365,8 +357,8 @@ def tune(
     tuner = Tuner(scored, base)
     if target.needs_gold and not tuner.labelled:
         raise LineclsError(f"the target {target} needs records with gold lines, and none of the {len(scored)} has any")
-    choice = tuner.choose(target)
-    if choice is None:
+    point = tuner.choose(target)
+    if point is None:
         raise LineclsError(_unreachable(tuner, target))
     groups = _numbered([s.observation for s in scored])
     fold = _folds(groups, folds, seed)
@@ -375,28 +367,28 @@ def tune(
     for _ in range(_MARGIN_STEPS if fold.any() else 0):
         whole = tuner.choose(asked)
         tried = [tuner.choose(asked, fold != f) for f in range(int(fold.max()) + 1)]
-        points = [found.point for found in tried if found is not None]
+        points = [found for found in tried if found is not None]
         if whole is None or len(points) < len(tried):
             break
         rows = np.stack([_outcome(s, points[f]) for s, f in zip(scored, fold.tolist(), strict=True)])
         found = _estimates(rows, groups, bootstrap, seed)
         reached = found[target.kind].value
         if held_out is None or target.sign * reached > target.sign * held_out[target.kind].value:
-            choice, held_out, fold_points = whole, found, points
+            point, held_out, fold_points = whole, found, points
         if target.kind == "f1" or target.is_met(reached):
             break
         asked = replace(target, value=asked.value + target.value - reached)
         if not 0 < asked.value <= (np.inf if target.kind == "tokens" else 1):
             break
-    rows = np.stack([_outcome(s, choice.point) for s in scored])
+    rows = np.stack([_outcome(s, point) for s in scored])
     promised = {name: estimate.value for name, estimate in _estimates(rows, groups, 0, seed).items()}
-    curve = tuner.curve(choice.point)
+    curve = tuner.curve(point)
     return Tuning(
-        point=choice.point,
+        point=point,
         target=target,
         promised=promised,
         held_out=held_out,
-        curve=[(float(bias), _at(curve, index)) for index, bias in enumerate(curve.choices)],
+        curve=curve,
         fold_points=fold_points,
         records=len(scored),
         observations=int(groups.max()) + 1,
