@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
@@ -103,7 +102,8 @@ class LineDataModule(pl.LightningDataModule):
 
     The tokenizer and the form of the windows come from the module that is trained (`LineModule.window_encoder`).
 
-    train, dev: record files (any form that `linecls.load_records` reads).
+    train, dev: record sources (anything that `linecls.load_records` reads: files, folders, `hub:OWNER/NAME`).
+    train_split, dev_split: the split of the data sets among them that have several.
     batch_tokens: tokens of a forward pass; step_tokens: tokens whose gradients one optimiser step gathers.
     limit: use only the first so many observations of each file (a smoke run).
     """
@@ -117,9 +117,12 @@ class LineDataModule(pl.LightningDataModule):
         step_tokens: int = 8192,
         seed: int = 0,
         limit: int | None = None,
+        train_split: str | None = None,
+        dev_split: str | None = None,
     ) -> None:
         super().__init__()
         self.train_files, self.dev_files = train, dev
+        self.train_split, self.dev_split = train_split, dev_split
         self.augmentation = augmentation
         self.batch_tokens, self.step_tokens = batch_tokens, step_tokens
         self.seed, self.limit = seed, limit
@@ -128,15 +131,15 @@ class LineDataModule(pl.LightningDataModule):
 
     def setup(self, stage: str | None = None) -> None:
         if self.dev_loader is None:
-            self.dev_loader = self._loader(self.dev_files, None)
+            self.dev_loader = self._loader(self.dev_files, self.dev_split, None)
         if stage == "fit" and self.train_loader is None:
-            self.train_loader = self._loader(self.train_files, self.augmentation)
+            self.train_loader = self._loader(self.train_files, self.train_split, self.augmentation)
 
-    def _loader(self, files: Sequence[str], augmentation: Augmentation | None) -> BatchLoader:
+    def _loader(self, files: Sequence[str], split: str | None, augmentation: Augmentation | None) -> BatchLoader:
         module: Any = self.trainer.lightning_module  # type: ignore[union-attr]
         records: list[Record] = []
         for file in files:
-            records.extend(load_records(Path(file)))
+            records.extend(load_records(file, split=split))
         groups = group_records(records)[: self.limit]
         if not groups:
             raise LineclsError(f"no records to read in {', '.join(files) or 'an empty list of files'}")
