@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linecls.spans import Span, from_mask
 
-_GRID = float(1 << 20)  # units per logit
+GRID = float(1 << 20)  # units per logit
 _SCORE_LIMIT = float(1 << 31)  # 2048 logits: past that a line is simply kept, or simply dropped
 _COST_LIMIT = float(1 << 50)
 
@@ -117,9 +117,9 @@ def decode(
         raise ValueError(f"keep logits have one dimension, not {units.ndim}")
     if answerable is not None and answerable < point.empty_threshold:
         return []
-    cost = float(np.rint(point.switch_cost * _GRID))
+    cost = float(np.rint(point.switch_cost * GRID))
     if point.relative and point.bias < 0:
-        cost = max(0.0, min(cost, float(np.rint(-point.bias * _GRID)) - 1))
+        cost = max(0.0, min(cost, float(np.rint(-point.bias * GRID)) - 1))
     if budget is None or units.size == 0:
         return from_mask(_solve(units, cost))
     return from_mask(_solve_within(units, cost, budget, token_counts))
@@ -132,14 +132,14 @@ def viterbi(scores: ArrayLike, switch_cost: float = 0.0) -> BoolArray:
     """
     if not switch_cost >= 0:
         raise ValueError(f"switch_cost must be >= 0, not {switch_cost}")
-    return _solve(_to_units(np.asarray(scores, dtype=np.float64)), float(np.rint(switch_cost * _GRID)))
+    return _solve(_to_units(np.asarray(scores, dtype=np.float64)), float(np.rint(switch_cost * GRID)))
 
 
 def _to_units(scores: FloatArray) -> FloatArray:
     """Scores [L] as integers on the grid."""
     if np.isnan(scores).any():
         raise ValueError("a keep logit is not a number")
-    return np.clip(np.rint(scores * _GRID), -_SCORE_LIMIT, _SCORE_LIMIT)
+    return np.clip(np.rint(scores * GRID), -_SCORE_LIMIT, _SCORE_LIMIT)
 
 
 def _solve(units: FloatArray, cost: float) -> BoolArray:

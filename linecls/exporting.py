@@ -231,8 +231,11 @@ class Graphs:
 def export_graphs(checkpoint: Checkpoint, folder: Path, check_on: Sequence[tuple[str, str]]) -> Graphs:
     """Write the fp32 graphs into `folder` and compare them with torch on pairs (query, observation).
 
-    Raises ArtifactError when a logit differs by more than `PARITY`.
+    Raises ArtifactError when a logit differs by more than `PARITY`, LineclsError for a form that is not exported.
     """
+    config = checkpoint.model.config
+    if config.pooling == "vote" or config.line_scope == "window":
+        raise LineclsError("pooling 'vote' and line_scope 'window' are for comparisons in torch: they are not exported")
     plain, fp32, scorer = (folder / f"{name}.onnx" for name in ("plain", "fp32", "scorer"))
     export_encoder(checkpoint.model, plain)
     export_scorer(checkpoint.model, scorer)

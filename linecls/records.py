@@ -22,11 +22,11 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from linecls.locating import line_texts, locate_lines, shorten
 from linecls.spans import Span, merge
 
 Form = Literal["canonical", "v1", "encoder"]
+_Read = TypeVar("_Read")
 
 #: The instruction in front of a v1 prompt; pass another to `to_chatml` for a model that was trained with it.
 SYSTEM_PROMPT = (
@@ -47,6 +48,7 @@ HUB_PREFIX = "hub:"
 
 _TEXT_FIELDS = ("instance_id", "source", "tool_type", "query", "background_task", "tool_output", "command")
 _FIELDS = (*_TEXT_FIELDS[:6], "gold_spans", "is_irrelevant", "command")
+_LABELS = ("gold_spans", "is_irrelevant", "relevant_lines", "response")
 _COUNTS = ("num_total_lines", "num_relevant_lines", "compression_ratio")  # v1 metadata, computed on writing
 
 
@@ -286,12 +288,14 @@ def _parse_response(response: str) -> list[str]:
 # --- reading and writing ----------------------------------------------------------------------------------
 
 
-def load_records(source: str | os.PathLike[str], *, split: str | None = None) -> list[Record]:
+def load_records(source: str | os.PathLike[str], *, split: str | None = None, labelled: bool = True) -> list[Record]:
     """All records of a source; see `iter_records`."""
-    return list(iter_records(source, split=split))
+    return list(iter_records(source, split=split, labelled=labelled))
 
 
-def iter_records(source: str | os.PathLike[str], *, split: str | None = None) -> Iterator[Record]:
+def iter_records(
+    source: str | os.PathLike[str], *, split: str | None = None, labelled: bool = True
+) -> Iterator[Record]:
     """Read records one at a time; memory does not grow with their number.
 
     source: a JSONL file, plain or gzip (told by its content, not its name); a folder that `datasets` reads
@@ -299,19 +303,42 @@ def iter_records(source: str | os.PathLike[str], *, split: str | None = None) ->
         Hugging Face hub. Folders and hub ids need the package `datasets`. Of a data set that ships its rows
         in several forms side by side, the files named `canonical_*` are read.
     split: which split of a data set; may be left out if it has only one.
+    labelled: False reads queries and outputs only: rows may lack the label, and one that is there is not read, so
+        `gold_spans` is empty throughout.
 
     Rows may be in any form (`detect_form`), in a file even mixed; blank lines are skipped. Raises RecordError
     that names the source, the 1-based line (or row of a data set) and what is wrong there.
     """
+    return _iter_source(source, split, from_row if labelled else _without_label)
+
+
+def has_labels(source: str | os.PathLike[str], *, split: str | None = None) -> bool:
+    """Whether the first row of a source carries a label; True for a source without rows."""
+    return next(_iter_source(source, split, lambda row: any(name in row for name in _LABELS)), True)
+
+
+def _without_label(row: Mapping[str, Any]) -> Record:
+    """Query and output of a row in any form."""
+    none: dict[Form, dict[str, Any]] = {
+        "canonical": {"gold_spans": []},
+        "v1": {"response": "<relevant_lines>\n</relevant_lines>"},
+        "encoder": {"relevant_lines": []},
+    }
+    return from_row({name: value for name, value in row.items() if name not in _LABELS} | none[detect_form(row)])
+
+
+def _iter_source(
+    source: str | os.PathLike[str], split: str | None, read: Callable[[dict[str, Any]], _Read]
+) -> Iterator[_Read]:
     text = os.fspath(source)
     if text.startswith(HUB_PREFIX):
-        yield from _iter_dataset(text, text.removeprefix(HUB_PREFIX), split)
+        yield from _iter_dataset(text, text.removeprefix(HUB_PREFIX), split, read)
     elif os.path.isdir(text):
-        yield from _iter_dataset(text, text, split)
+        yield from _iter_dataset(text, text, split, read)
     elif split is not None:
         raise RecordError(f"{text} is no data set with splits; leave out the split {split!r}")
     else:
-        yield from _iter_file(text)
+        yield from _iter_file(text, read)
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Record], *, form: Form = "canonical") -> int:
@@ -358,7 +385,7 @@ def _json_line(record: Record, form: Form) -> bytes:
         raise RecordError(f"record {record.instance_id!r} cannot be written as JSON: {error}") from None
 
 
-def _iter_file(path: str) -> Iterator[Record]:
+def _iter_file(path: str, read: Callable[[dict[str, Any]], _Read]) -> Iterator[_Read]:
     number = 0
     try:
         with open(path, "rb") as raw:
@@ -370,7 +397,7 @@ def _iter_file(path: str) -> Iterator[Record]:
                 number += 1
                 try:
                     row = _parse_line(line, number)
-                    record = None if row is None else from_row(row)
+                    record = None if row is None else read(row)
                 except RecordError as error:
                     raise RecordError(f"{path}:{number}: {error}") from None
                 if record is not None:
@@ -407,7 +434,9 @@ def _as_row(row: Any) -> dict[str, Any]:
     return row
 
 
-def _iter_dataset(source: str, name: str, split: str | None) -> Iterator[Record]:
+def _iter_dataset(
+    source: str, name: str, split: str | None, read: Callable[[dict[str, Any]], _Read]
+) -> Iterator[_Read]:
     label, rows = _open_dataset(source, name, split)
     where = f"{source}[{label}]"
     form: Form | None = None
@@ -430,7 +459,7 @@ def _iter_dataset(source: str, name: str, split: str | None) -> Iterator[Record]
                     "several forms of the same labels in one split would count them more than once"
                 )
             form = found
-            record = from_row(row)
+            record = read(row)
         except RecordError as error:
             raise RecordError(f"{where}:{number}: {error}") from None
         yield record

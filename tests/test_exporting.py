@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,18 @@ def test_half_precision_is_close(exported: tuple[exporting.Checkpoint, Path], tm
         for where, variant in ((directory, "fp32"), (tmp_path / "model", "fp16"))
     )
     np.testing.assert_allclose(half, full, atol=0.05)
+
+
+@pytest.mark.parametrize("form", [{"pooling": "vote", "layers": 0}, {"line_scope": "window"}])
+def test_forms_for_comparison_are_refused(
+    exported: tuple[exporting.Checkpoint, Path], tmp_path: Path, form: dict[str, Any]
+) -> None:
+    checkpoint, _ = exported
+    model = copy.deepcopy(checkpoint.model)
+    model.config = replace(model.config, **form)
+    with pytest.raises(LineclsError, match="not exported"):
+        exporting.export(replace(checkpoint, model=model), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_an_unknown_variant_is_named(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:

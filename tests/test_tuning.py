@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linecls import tuning_report
 from linecls.decoding import OperatingPoint
+from linecls.errors import LineclsError
 from linecls.metrics import score_record
 from linecls.spans import from_mask, to_mask
-from linecls.tuning import Scored, best_f1_point, mean_f1, scored_recall, standard_points
+from linecls.tuning import (
+    Scored,
+    Target,
+    Tuner,
+    _folds,
+    best_f1_point,
+    mean_f1,
+    scored_recall,
+    standard_points,
+    tune,
+)
 
 
 def scored(seed: int, lines: int = 40, noise: float = 1.0, gold: bool = True) -> Scored:
@@ -86,3 +99,153 @@ def test_recall_at_compression_leaves_out_records_without_gold() -> None:
 
 def test_nothing_to_tune_on_is_no_crash() -> None:
     assert best_f1_point([]) == (OperatingPoint(), 0.0)
+
+
+# --- targets, held to their promise ---------------------------------------------------------------------------------
+
+
+def observed(count: int, *, noise: float = 1.5, labels: int = 3, seed: int = 0) -> list[Scored]:
+    """Scored records, `labels` to an observation; one in ten observations has no answer."""
+    items = []
+    for number in range(count):
+        base = scored(seed * 10_000 + number, noise=noise, gold=number % 10 > 0)
+        lines = [f"{number} {line}" for line in base.lines]
+        tokens = np.arange(len(lines)) % 5 + 1
+        items += [replace(base, lines=lines, tokens=tokens) for _ in range(labels)]
+    return items
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [("compression=0.90", "compression", 0.9), ("tokens=5e2", "tokens", 500), ("f1", "f1", 0)],
+)
+def test_targets_are_read(text: str, kind: str, value: float) -> None:
+    assert Target.parse(text) == Target(kind, value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "f1=0.5", "recall", "recall=", "recall=1.1", "compression=1", "tokens=0", "recall=1.2.3", "speed=3"]
+)
+def test_other_targets_are_refused(text: str) -> None:
+    with pytest.raises(LineclsError):
+        Target.parse(text)
+
+
+@pytest.mark.parametrize("text", ["recall=0.9", "compression=0.85", "tokens=12", "f1"])
+def test_a_promise_is_what_decoding_gives_and_holds_on_other_records(text: str) -> None:
+    items, target = observed(60, labels=1), Target.parse(text)
+    found = tune(items, target)
+    kept = [to_mask(s.decode(found.point), len(s.lines)) for s in items]
+    expected = {
+        "compression": np.mean([1 - mask.mean() for mask in kept]),
+        "recall": np.mean([mask[s.gold].mean() for s, mask in zip(items, kept, strict=True) if s.gold.any()]),
+        "tokens": np.mean([s.token_counts[mask].sum() for s, mask in zip(items, kept, strict=True)]),
+        "f1": mean_f1(items, found.point),
+    }
+    for name, value in expected.items():
+        assert found.promised[name] == pytest.approx(value, abs=1e-9)
+    assert found.held_out is not None
+    assert found.is_held
+    estimate = found.held_out[target.kind]
+    assert estimate.low <= estimate.value <= estimate.high
+    fresh = observed(300, labels=1, seed=1)
+    masks = [to_mask(s.decode(found.point), len(s.lines)) for s in fresh]
+    there = {
+        "compression": np.mean([1 - mask.mean() for mask in masks]),
+        "recall": np.mean([mask[s.gold].mean() for s, mask in zip(fresh, masks, strict=True) if s.gold.any()]),
+        "tokens": np.mean([s.token_counts[mask].sum() for s, mask in zip(fresh, masks, strict=True)]),
+        "f1": mean_f1(fresh, found.point),
+    }[target.kind]
+    assert abs(there - estimate.value) < (2 if target.kind == "tokens" else 0.06)
+
+
+def test_of_the_points_that_meet_the_target_the_best_is_taken() -> None:
+    items = observed(20, labels=1)
+    point = Tuner(items).choose(Target("recall", 0.9))
+    assert point is not None
+    best = -1.0
+    for relative in (False, True):
+        for bias in np.arange(-6, 4, 0.5):
+            tried = OperatingPoint(float(bias), 0.5, 0.0, relative)
+            masks = [to_mask(s.decode(tried), len(s.lines)) for s in items]
+            recall = np.mean([mask[s.gold].mean() for s, mask in zip(items, masks, strict=True) if s.gold.any()])
+            if recall >= 0.9:
+                best = max(best, float(np.mean([1 - mask.mean() for mask in masks])))
+    masks = [to_mask(s.decode(point), len(s.lines)) for s in items]
+    assert np.mean([1 - mask.mean() for mask in masks]) >= best
+
+
+def test_without_labels_only_the_bias_moves() -> None:
+    items = [replace(s, gold=np.zeros(len(s.lines), np.bool_)) for s in observed(20)]
+    base = OperatingPoint(0.0, 0.75, 0.3, True)
+    found = tune(items, Target("compression", 0.8), base=base)
+    assert replace(found.point, bias=0.0) == base
+    assert found.negatives is None
+    assert found.promised["compression"] >= 0.8
+    wider = replace(found.point, bias=found.point.bias - 0.5)
+    assert np.mean([1 - to_mask(s.decode(wider), len(s.lines)).mean() for s in items]) < 0.8
+    with pytest.raises(LineclsError, match="needs records with gold"):
+        tune(items, Target("recall", 0.9))
+
+
+def test_a_target_out_of_reach_says_how_far_it_goes() -> None:
+    items = [replace(s, gold=np.zeros(len(s.lines), np.bool_)) for s in observed(10)]
+    with pytest.raises(
+        LineclsError, match=r"compression=0\.99 cannot be reached: the highest compression here is 0\.9"
+    ):
+        tune(items, Target("compression", 0.99), base=OperatingPoint(-1.0, relative=True))
+    with pytest.raises(LineclsError, match=r"tokens=0\.5 cannot be reached: the lowest number of kept tokens here is"):
+        tune(items, Target("tokens", 0.5), base=OperatingPoint(-1.0, relative=True))
+    with pytest.raises(LineclsError, match="no records"):
+        tune([], Target("f1"))
+
+
+def test_a_missed_target_is_raised_until_it_holds() -> None:
+    """Few observations and much noise: what is just met on some is missed on the others."""
+    items = observed(12, noise=3.0, labels=1)
+    found = tune(items, Target("recall", 0.9), folds=4)
+    assert found.held_out is not None
+    assert found.is_held
+    assert found.promised["recall"] >= 0.9
+    plain = Tuner(items).choose(Target("recall", 0.9))
+    assert plain is not None
+    assert found.promised["compression"] <= np.mean([1 - to_mask(s.decode(plain), len(s.lines)).mean() for s in items])
+
+
+def test_labels_of_one_observation_share_a_fold_and_one_observation_has_none() -> None:
+    groups = np.repeat(np.arange(9), [5, 1, 1, 3, 2, 2, 4, 1, 1])
+    fold = _folds(groups, 4, 0)
+    assert all(len(set(fold[groups == group].tolist())) == 1 for group in range(9))
+    assert set(fold.tolist()) == {0, 1, 2, 3}
+    alone = tune(observed(2)[3:], Target("recall", 0.9))
+    assert alone.observations == 1
+    assert alone.held_out is None
+    assert alone.is_held
+
+
+def test_intervals_resample_observations() -> None:
+    """Three equal labels of each observation say no more than one."""
+    once, thrice = observed(25, labels=1), observed(25, labels=3)
+    widths = []
+    for items in (once, thrice):
+        held = tune(items, Target("f1")).held_out
+        assert held is not None
+        widths.append(held["f1"].high - held["f1"].low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.35)
+
+
+def test_the_report_says_it_all(tmp_path) -> None:
+    found = tune(observed(20), Target("recall", 0.9))
+    paths = tuning_report.write(found, tmp_path, [{"name": "dev.jsonl", "sha256": "ab"}])
+    assert {"tuning.json", "tuning.md"} <= {path.name for path in paths}
+    values = json.loads((tmp_path / "tuning.json").read_text())
+    assert OperatingPoint(**values["operating_point"]) == found.point
+    assert values["held_out"]["recall"]["low"] <= values["held_out"]["recall"]["high"]
+    assert values["negatives"] == 6
+    compressions = [row["compression"] for row in values["curve"]]
+    assert compressions == sorted(compressions, reverse=True)
+    assert len(compressions) <= 200
+    text = tuning_report.to_text(found)
+    assert "60 records (6 negatives) on 20 observations, 5 folds" in text
+    assert "held out" in text
+    assert "* " in text

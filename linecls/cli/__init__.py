@@ -26,6 +26,7 @@ _COMMANDS = {
     "serve": ("linecls.cli.serve:command", "Serve over HTTP."),
     "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
     "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
+    "tune": ("linecls.cli.tune:command", "Find operating points for a compression, recall or F1 target."),
     "train": ("linecls.cli.train:command", "Train a model from labelled records."),
     "data": ("linecls.cli.data:command", "Build labelled records by program."),
     "export": ("linecls.cli.export:command", "Turn a checkpoint into a model directory."),

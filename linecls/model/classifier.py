@@ -130,8 +130,6 @@ class LineClassifier(nn.Module):
         length_bucket: Tensor,
     ) -> tuple[Tensor, Tensor, SpanScores | None]:
         """What the losses need: line logits [B, L], answerable logits [B] and, where they are on, span scores."""
-        if not self.config.position_features:
-            line_features = line_features * self.without_position
         states = self.backbone(input_ids, attention_mask)
         return self.scores_of_states(
             tokens=states.reshape(-1, states.shape[-1]),
@@ -143,6 +141,7 @@ class LineClassifier(nn.Module):
             line_features=line_features,
             line_mask=line_mask,
             length_bucket=length_bucket,
+            window=line_index // states.shape[1] if self.config.line_scope == "window" else None,
         )
 
     def scores_of_states(
@@ -157,11 +156,15 @@ class LineClassifier(nn.Module):
         line_features: Tensor,
         line_mask: Tensor,
         length_bucket: Tensor,
+        window: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, SpanScores | None]:
         """What follows the backbone: states of tokens [N, hidden], lines [B, L, hidden] and queries [B, Q, hidden].
 
-        line_index is the position of a line's first token in `tokens`; the rest and the result as for `scores`.
+        line_index is the position of a line's first token in `tokens`; window [B, L] says which lines see each other
+        where not all do; the rest and the result as for `scores`.
         """
+        if not self.config.position_features:
+            line_features = line_features * self.without_position
         similarity, query_mean = self.similarity(tokens, lines, query_states, query_mask, line_index, line_length)
         similarity = torch.cat((similarity, line_features[..., _BM25 : _BM25 + 1]), dim=-1)
         prior = standardise(similarity, line_mask)
@@ -173,10 +176,9 @@ class LineClassifier(nn.Module):
             known = known + self.length(length_bucket).unsqueeze(1)
         x = self.line_in(line_states) + self.product_in(line_states * query_unit) + known
         query = self.query_in(self.query_norm(query_states.float()))
-        window = line_index // states.shape[1] if self.config.line_scope == "window" else None
         query, x = self.line_encoder(query, query_mask, self.drop_in(x), line_mask, window)
         if self.config.pooling == "vote":
-            keep = self._vote(states, line_index, line_length, query_unit, known)
+            keep = self._vote(tokens, line_index, line_length, query_unit, known)
         else:
             keep = self.head(x).squeeze(-1).float()
         if self.config.residual:
@@ -189,11 +191,12 @@ class LineClassifier(nn.Module):
     ) -> Tensor:
         """Logit [B, L] of the mean over a line's tokens of their probability to be kept.
 
-        query_unit [B, 1, hidden]; known [B, L, width]: what does not come from tokens. A blank line is one zero token.
+        states [N, hidden] of all tokens; query_unit [B, 1, hidden]; known [B, L, width]: what does not come from
+        tokens. A blank line is one zero token.
         """
         step = torch.arange(self.similarity.line_tokens, device=states.device)
         pair, line, place = (step < line_length.clamp(min=1).unsqueeze(-1)).nonzero(as_tuple=True)
-        tokens = states.float().reshape(-1, states.shape[-1])[line_index[pair, line] + place]
+        tokens = states.float()[line_index[pair, line] + place]
         tokens = self.line_norm(tokens * (line_length[pair, line] > 0).unsqueeze(-1))
         x = self.line_in(tokens) + self.product_in(tokens * query_unit[pair, 0]) + known[pair, line]
         chance = self.head(self.drop_in(x)).squeeze(-1).float().sigmoid()

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
@@ -132,9 +131,10 @@ class LineDataModule(pl.LightningDataModule):
 
     The tokenizer and the form of the windows come from the module that is trained (`LineModule.window_encoder`).
 
-    train, dev: record files (any form that `linecls.load_records` reads).
     shares: for each training file the share of its observations that an epoch reads, drawn anew each time; all of
         every file when it is not given.
+    train, dev: record sources (anything that `linecls.load_records` reads: files, folders, `hub:OWNER/NAME`).
+    train_split, dev_split: the split of the data sets among them that have several.
     batch_tokens: tokens of a forward pass; step_tokens: tokens whose gradients one optimiser step gathers.
     limit: use only the first so many observations of each file (a smoke run).
     """
@@ -149,12 +149,15 @@ class LineDataModule(pl.LightningDataModule):
         seed: int = 0,
         limit: int | None = None,
         shares: list[float] | None = None,
+        train_split: str | None = None,
+        dev_split: str | None = None,
     ) -> None:
         super().__init__()
         if shares is not None and (len(shares) != len(train) or not all(0 < share <= 1 for share in shares)):
             raise LineclsError(f"data.shares must be one number over 0 and up to 1 for each of {len(train)} files")
         self.shares = shares or [1.0] * len(train)
         self.train_files, self.dev_files = train, dev
+        self.train_split, self.dev_split = train_split, dev_split
         self.augmentation = augmentation
         self.batch_tokens, self.step_tokens = batch_tokens, step_tokens
         self.seed, self.limit = seed, limit
@@ -163,15 +166,16 @@ class LineDataModule(pl.LightningDataModule):
 
     def setup(self, stage: str | None = None) -> None:
         if self.dev_loader is None:
-            self.dev_loader = self._loader(self.dev_files, [1.0] * len(self.dev_files), None)
+            self.dev_loader = self._loader(self.dev_files, self.dev_split, None)
         if stage == "fit" and self.train_loader is None:
-            self.train_loader = self._loader(self.train_files, self.shares, self.augmentation)
+            self.train_loader = self._loader(self.train_files, self.train_split, self.augmentation)
 
-    def _loader(self, files: Sequence[str], shares: Sequence[float], augmentation: Augmentation | None) -> BatchLoader:
+    def _loader(self, files: Sequence[str], split: str | None, augmentation: Augmentation | None) -> BatchLoader:
         module: Any = self.trainer.lightning_module  # type: ignore[union-attr]
+        shares = self.shares if augmentation is not None else [1.0] * len(files)
         groups: list[Group] = []
         for file, share in zip(files, shares, strict=True):
-            groups.extend(group_records(load_records(Path(file)), share)[: self.limit])
+            groups.extend(group_records(load_records(file, split=split), share)[: self.limit])
         if not groups:
             raise LineclsError(f"no records to read in {', '.join(files) or 'an empty list of files'}")
         return BatchLoader(
