@@ -37,7 +37,7 @@ from linecls.session import Session
 
 OPSET = 18
 VARIANTS = ("int8", "fp16", "fp32")
-PARITY = 1e-4  # largest allowed difference of a logit between torch and the fp32 graph
+PARITY = 1e-4  # largest allowed difference of a logit between torch and the fp32 graphs, see `parity`
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,17 @@ def quantise(source: Path, target: Path, *, per_channel: bool) -> None:
 
 
 def parity(model: LineClassifier, network: Network, pairs: Iterable[Pair]) -> float:
-    """Largest absolute difference of any keep or answerable logit between torch and a network."""
+    """Largest difference of any keep or answerable logit between torch and a network, as a share of max(1, |logit|).
+
+    A share, because float32 itself is no finer, and logits of long spans are sums over many lines.
+    """
     worst = 0.0
     for pair in pairs:
         with torch.inference_mode():
             keep, answerable = model(**to_tensors(collate([pair])))
         ((ours, ours_answerable),) = network.logits([pair])
-        worst = max(worst, float(np.abs(ours - keep[0].numpy()).max(initial=0.0)))
-        worst = max(worst, abs(ours_answerable - float(answerable[0])))
+        for got, wanted in ((ours, keep[0].numpy()), (np.array([ours_answerable]), answerable.numpy())):
+            worst = max(worst, float((np.abs(got - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0.0)))
     return worst
 
 

@@ -31,7 +31,10 @@ def fuse_encoder(source: Path, target: Path, *, half: bool = False) -> dict[str,
 
     options = FusionOptions("bert")
     options.enable_attention = False
-    fused = optimize_model(str(source), model_type="bert", optimization_options=options, opt_level=0)
+    model = onnx.load(str(source))
+    _give_norms_a_bias(model.graph)
+    onnx.save(model, str(target))
+    fused = optimize_model(str(target), model_type="bert", optimization_options=options, opt_level=0)
     fuse_attention(fused.model)
     if half:
         fused.convert_float_to_float16(keep_io_types=True)
@@ -139,6 +142,19 @@ def _last_two(reshape: Any, maker: Callable[[str], Any], values: dict[str, Any])
     if len(flat) < 2:
         return None
     return int(flat[-2])
+
+
+def _give_norms_a_bias(graph: Any) -> None:
+    """The optimiser fails on a LayerNormalization without a bias (ModernBERT's): give it one of zeros."""
+    values = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "LayerNormalization" and len(node.input) == 2 and node.input[1] in values:
+            name = f"{node.input[1]}_no_bias"
+            if name not in values:
+                zeros = np.zeros_like(numpy_helper.to_array(values[node.input[1]]))
+                values[name] = numpy_helper.from_array(zeros, name)
+                graph.initializer.append(values[name])
+            node.input.append(name)
 
 
 def _drop_unread(graph: Any) -> None:

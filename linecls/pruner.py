@@ -96,19 +96,22 @@ class Pruner:
         """
         artifact = Artifact.read(resolve(model))
         kind, _ = choose_device(device)
+        given = variant
         if kind != "cpu" and variant is None:
             variant = artifact.variant_for("cuda")
             if variant is None and device == "auto":  # quantised operators run on the CPU anyway
                 kind = "cpu"
-        if kind == "cpu":
-            variant = variant or artifact.variant_for("cpu")
-        graphs = artifact.graphs(variant)
-        artifact.verify((TOKENIZER, *(path.name for path in graphs.values())))
+        artifact.verify([TOKENIZER])
         try:
             encoder = WindowEncoder(Tokenizer.from_file(str(artifact.tokenizer)), artifact.encoding)
         except Exception as error:  # the tokenizers package raises bare Exception
             raise ArtifactError(f"cannot use {artifact.tokenizer}: {error}; export the model again") from error
-        return cls(artifact, _open(artifact, graphs, "cpu" if kind == "cpu" else device, threads), encoder)
+        network = None
+        if kind != "cpu":
+            network = _open(artifact, variant, device, threads)
+        if network is None or (network.device == "cpu" and given is None):  # the GPU did not start
+            network = _open(artifact, given or artifact.variant_for("cpu"), "cpu", threads)
+        return cls(artifact, network, encoder)
 
     def prune(
         self,
@@ -231,7 +234,9 @@ class Pruner:
             yield waiting.popleft().pruning(point, budget)
 
 
-def _open(artifact: Artifact, graphs: dict[str, Path], device: str, threads: int | None) -> Network:
+def _open(artifact: Artifact, variant: str | None, device: str, threads: int | None) -> Network:
+    graphs = artifact.graphs(variant)
+    artifact.verify(path.name for path in graphs.values())
     if WHOLE in graphs:
         return WholeNetwork(Session(graphs[WHOLE], WHOLE_OUTPUTS, device=device, threads=threads))
     encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)

@@ -146,6 +146,7 @@ def test_a_gpu_that_does_not_start(tiny_model_dir, monkeypatch, caplog):
     assert engine["trt_engine_cache_path"].endswith("linecls/tensorrt")
     pruner = Pruner.from_pretrained(tiny_model_dir)
     assert pruner.network.device == "cpu"
+    assert not pruner.network.batch_invariant  # int8, the variant for the CPU
     assert [record.getMessage() for record in caplog.records] == [
         "linecls: CUDA does not start here, so the CPU does the work"
     ]
