@@ -203,15 +203,8 @@ def test_a_random_network_can_be_exported(tmp_path):
         pytest.importorskip(module)
     from linecls.pruner import Pruner
 
-    shape = {
-        "model_type": "modernbert",
-        "vocab_size": 30522,
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 48,
-        "reference_compile": False,
-    }
+    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+    shape = {**gpu_check._MODERNBERT, **small}
     directory, _ = gpu_check.export_random(shape, 512, tmp_path / "modern")
     pruner = Pruner.from_pretrained(directory, device="cpu", variant="fp32")
     assert pruner.artifact.encoding.window_tokens == 512
