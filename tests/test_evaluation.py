@@ -452,6 +452,19 @@ class TestCommand:
         recall = {n: s["overall"]["squeez.span_recall"]["value"] for n, s in json.loads(done.stdout)["systems"].items()}
         assert recall["few"] < recall["many"]
 
+    def test_two_of_one_name_are_told_apart_or_refused(self, record_file, tmp_path) -> None:
+        from linecls.cli.evaluate import _systems
+
+        options = {"cache": None, "endpoint": None, "endpoint_model": "m", "prompt": "squeez", "concurrency": 1}
+        names = ["generative:http://127.0.0.1:1/v1", "generative:http://127.0.0.1:1/v2"]
+        assert [system.name for system in _systems(names, options)] == ["generative", "generative v2"]
+        for folder in ("a", "b"):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "x.yaml").write_text("system: first\n")
+        done = self.run(record_file, "--system", f"{tmp_path / 'a' / 'x.yaml'},{tmp_path / 'b' / 'x.yaml'}")
+        assert done.exit_code == 2
+        assert "two systems are called 'x'" in done.stderr
+
     def test_prices_make_costs(self, record_file) -> None:
         done = self.run(record_file, "--system", "first", "--bootstrap", 0, "--json", "--hour-price", 3600)
         system = json.loads(done.stdout)["systems"]["first"]
@@ -478,7 +491,11 @@ class TestCommand:
             (["--limit", "0"], "--limit"),
             (["--system", "generative"], "--endpoint URL"),
             (["--system", "generative", "--endpoint", "nowhere"], "no address of a server"),
-            (["--system", "squeez-pooled"], "--system FILE.yaml"),
+            (["--system", "squeez-pooled"], "--system squeez-pooled:MODEL"),
+            (["--system", "squeez-pooled:no/such/folder"], "no/such/folder holds no squeez model"),
+            (["--system", "swe-pruner"], "--system swe-pruner:URL"),
+            (["--system", "swe-pruner:nowhere"], "no address of a server"),
+            (["--system", "bm25:x"], "unknown system 'bm25:x'"),
             (["--system", "none.yaml"], "none.yaml: cannot be read"),
             (["--system", "first", "--token-price", "1"], "two prices"),
             (["--system", "first", "--token-price", "1,nan"], "two prices"),

@@ -48,7 +48,7 @@ def test_trains_an_adapter_that_the_local_system_takes(folder, tmp_path) -> None
     told = json.loads((written / "linecls_finetune.json").read_text())
     assert (told["records"], told["too_long"], len(told["losses"])) == (2, 1, 12)
     assert steps == told["losses"]
-    assert steps[-1] < 0.8 * steps[0]
+    assert steps[-1] < steps[0] - 0.1
     plain = create("local", model=str(folder), max_tokens=8, device="cpu")
     tuned = create("local", model=str(folder), adapter=written, max_tokens=8, device="cpu")
     assert tuned.describe()["adapter_sha256"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linecls.errors import LineclsError
-from linecls.systems import HEURISTICS, NAMES, create, from_file
+from linecls.systems import GENERATIVE, HEURISTICS, NAMES, create, from_file
 from linecls.systems.generative.cache import default_cache
 
 if TYPE_CHECKING:
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from linecls.records import Record
     from linecls.systems import System
 
-_BY_FILE = ("local", "squeez-pooled", "llmlingua2", "swe-pruner")  # cannot run without options of their own
+# What stands behind the colon of NAME:WHAT.
+_MAIN_OPTION = {
+    "linecls": "model",
+    "local": "model",
+    "squeez-pooled": "model",
+    "llmlingua2": "model",
+    "generative": "endpoint",
+    "swe-pruner": "endpoint",
+}
 
 _HELP = """Run systems over labelled RECORDS and compare what they keep with the gold lines.
 
@@ -36,8 +44,9 @@ RECORDS are JSONL files, plain or gzip, folders that `datasets` reads, or hub:OW
   last        the last tenth
   random      a random tenth, the same one each time
   generative  a model that writes the lines, behind the OpenAI-compatible --endpoint
-  FILE.yaml   any system with options of its own, under the file's name: `system: generative`, `local`,
-              `squeez-pooled`, `llmlingua2`, `swe-pruner` or one of the above
+  NAME:WHAT   a system by its model or server: linecls:DIR, local:MODEL, squeez-pooled:DIR, llmlingua2:DIR,
+              generative:URL, swe-pruner:URL
+  FILE.yaml   any of these with options of its own, under the file's name: `system: NAME` and options
 
 What a generative system wrote is kept in --cache, so that a run that breaks off goes on where it stopped.
 
@@ -156,7 +165,7 @@ def command(
     if report is not None:
         _make_folder(report)
     labelled, origins = _load(records, split, limit, seed)
-    ready = [_create(name, options) for name in names]
+    ready = _systems(names, options)
     with _progress(ready, len(labelled)) as advance:
         from linecls.evaluation import evaluate
 
@@ -189,16 +198,14 @@ def _names(given: Sequence[str], endpoint: str | None) -> list[str]:
     for name in names:
         if _is_file(name):
             continue
-        if name not in NAMES:
+        kind, colon, what = name.partition(":")
+        if kind not in NAMES or (colon and kind not in _MAIN_OPTION):
             raise click.BadParameter(f"unknown system '{name}'; choose from: {', '.join(NAMES)}", param_hint="--system")
-        if name == "generative" and endpoint is None:
-            raise click.BadParameter(f"'{name}' needs the address of a server: --endpoint URL", param_hint="--system")
-        if name in _BY_FILE:
-            raise click.BadParameter(
-                f"'{name}' needs options: write them to a file with the line 'system: {name}' and give its name, as "
-                "--system FILE.yaml",
-                param_hint="--system",
-            )
+        if kind == "generative" and not what and endpoint is None:
+            raise click.BadParameter(f"'{kind}' needs the address of a server: --endpoint URL", param_hint="--system")
+        if kind in _MAIN_OPTION and kind not in ("linecls", "generative") and not what:
+            shown = "URL" if _MAIN_OPTION[kind] == "endpoint" else "MODEL"
+            raise click.BadParameter(f"'{kind}' needs more: --system {kind}:{shown}", param_hint="--system")
     return list(dict.fromkeys(names)) or ["linecls", *HEURISTICS]
 
 
@@ -250,19 +257,36 @@ def _load(sources: Sequence[str], split: str | None, limit: int | None, seed: in
 
 def _create(name: str, options: dict[str, Any]) -> System:
     """A system with the options of the command line that are its own."""
+    cache = options["cache"] or default_cache()
     if _is_file(name):
-        return from_file(name, cache=options["cache"] or default_cache())
-    if name == "generative":
-        return create(
-            name,
-            endpoint=options["endpoint"],
-            model=options["endpoint_model"],
-            prompt=options["prompt"],
-            concurrency=options["concurrency"],
-            cache=options["cache"] or default_cache(),
-        )
-    ours = ("model", "device", "threads", "bias", "operating_point")
-    return create(name, **({key: options[key] for key in ours} if name == "linecls" else {}))
+        return from_file(name, cache=cache)
+    kind, _, what = name.partition(":")
+    own: dict[str, Any] = {}
+    if kind == "linecls":
+        own = {key: options[key] for key in ("model", "device", "threads", "bias", "operating_point")}
+    elif kind == "generative":
+        own = {key: options[key] for key in ("endpoint", "prompt", "concurrency")}
+        own["model"] = options["endpoint_model"]
+    elif kind == "local":
+        own = {"prompt": options["prompt"]}
+    if kind in GENERATIVE:
+        own["cache"] = cache
+    return create(kind, **(own | ({_MAIN_OPTION[kind]: what} if what else {})))
+
+
+def _systems(names: Sequence[str], options: dict[str, Any]) -> list[System]:
+    """The systems by the names given; of several of one kind all but the first also get what they were made of."""
+    made: list[System] = []
+    for name in names:
+        system: Any = _create(name, options)
+        what = name.partition(":")[2]
+        if what and not _is_file(name) and any(system.name == other.name for other in made):
+            system.name = f"{system.name} {what.rstrip('/').rpartition('/')[2]}"
+        made.append(system)
+    doubles = [name for name, count in Counter(system.name for system in made).items() if count > 1]
+    if doubles:
+        raise LineclsError(f"two systems are called '{doubles[0]}'; give one another name in a file: 'name: …'")
+    return made
 
 
 @contextmanager

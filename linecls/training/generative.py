@@ -129,7 +129,7 @@ def finetune(
             share = (len(example.ids) - example.start) / answer_tokens
             loss = adapted(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels).loss * share
             loss.backward()
-            total += float(loss)
+            total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
