@@ -39,7 +39,7 @@ def writable_directory(model: str | None, output: Path | None) -> Path:
     if output is None:
         if source.resolve() == embedded().resolve():
             raise ArtifactError("the embedded model is not changed in place; name a directory for a copy with --output")
-        if model is not None and not Path(model).exists():
+        if model is not None and source != Path(model):
             raise ArtifactError(f"{model} comes from the hub; name a directory for a copy of it with --output")
         Artifact.read(source)
         _check_writable(source)

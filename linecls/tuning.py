@@ -213,7 +213,8 @@ class Target:
             return values["f1"]
         if self.kind == "recall":
             return values["compression"]
-        return values["recall"] if labelled else -values["compression"]
+        has_recall = labelled and not np.isnan(values["recall"]).all()
+        return values["recall"] if has_recall else -values["compression"]
 
 
 class Tuner:
@@ -254,7 +255,7 @@ class Tuner:
         return sweep.over_bias(np.ones(len(self.scored), dtype=bool), point.empty_threshold)
 
     def furthest(self, kind: str) -> float:
-        """The best figure of a metric that a point gives on all records."""
+        """The best figure of a metric that a point gives on all records; NaN where no point answers any."""
         records = np.ones(len(self.scored), dtype=bool)
         curves = (
             sweep.over_bias(records, empty, (kind,))
@@ -262,6 +263,8 @@ class Tuner:
             for empty in self._starts(records)
         )
         values = np.concatenate([curve.values[kind] for curve in curves])
+        if not values.size:
+            return float("nan")
         return float(np.min(values) if kind == "tokens" else np.max(values))
 
     def _starts(self, records: BoolArray) -> list[float]:
@@ -309,8 +312,9 @@ class Tuning:
     point: the operating point; target: what was asked for.
     promised: metric -> mean over the records that it was tuned on.
     held_out: the same over records whose observation was not tuned on, with 95 % bootstrap intervals over
-        observations; None with a single observation. The metrics are `sweep.METRICS`, and with gold lines
-        `negatives_empty` and `positives_empty`, the shares of records that rightly and wrongly got no lines.
+        observations; None where nothing can be held out, as with a single observation. The metrics are
+        `sweep.METRICS`, and with gold lines `negatives_empty` and `positives_empty`, the shares of records that
+        rightly and wrongly got no lines.
     curve: every bias at the point's switch cost and empty threshold.
     fold_points: the points chosen without each fold.
     records, observations, negatives: how many there were (negatives: None without labels).
@@ -442,6 +446,9 @@ def _folds(groups: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64
 
 def _unreachable(tuner: Tuner, target: Target) -> str:
     """Why no point meets a target: how far the records let one go."""
+    furthest = tuner.furthest(target.kind)
+    if np.isnan(furthest):
+        return f"the target {target} cannot be reached: the default point leaves every record without an answer"
     most = "lowest" if target.sign < 0 else "highest"
     what = "number of kept tokens" if target.kind == "tokens" else target.kind
-    return f"the target {target} cannot be reached: the {most} {what} here is {tuner.furthest(target.kind):.4g}"
+    return f"the target {target} cannot be reached: the {most} {what} here is {furthest:.4g}"

@@ -223,6 +223,27 @@ def test_labels_of_one_observation_share_a_fold_and_one_observation_has_none() -
     assert alone.is_held
 
 
+def test_gold_in_one_observation_only_leaves_nothing_to_hold_out() -> None:
+    items = [scored(1), *(scored(seed, gold=False) for seed in range(2, 8))]
+    items = [replace(s, lines=[f"{n} {line}" for line in s.lines]) for n, s in enumerate(items)]
+    assert tune(items, Target("recall", 0.9)).held_out is None
+    held = tune(items, Target("compression", 0.9)).held_out
+    assert held is not None
+    assert held["recall"].records == 1
+
+
+def test_a_default_point_that_answers_nothing_is_named() -> None:
+    items = [replace(s, gold=np.zeros(len(s.lines), np.bool_)) for s in observed(3)]
+    with pytest.raises(LineclsError, match="leaves every record without an answer"):
+        tune(items, Target("compression", 0.5), base=OperatingPoint(-1.0, 0.0, 1.0, True))
+
+
+def test_an_empty_observation_is_no_trouble() -> None:
+    nothing = Scored([], np.zeros(0, np.bool_), np.zeros(0, np.float32), 0.0)
+    found = tune([nothing, *observed(12, labels=1)], Target("f1"))
+    assert found.records == 13
+
+
 def test_intervals_resample_observations() -> None:
     """Three equal labels of each observation say no more than one."""
     once, thrice = observed(25, labels=1), observed(25, labels=3)

@@ -88,10 +88,23 @@ def _table(values: dict[str, Any]) -> str:
         mark = " (default)" if name == values["default_operating_point"] else ""
         numbers = "  ".join(f"{key} {_cell(value)}" for key, value in point.items())
         lines.append(f"  {name + mark:<24}{numbers}")
+        if tuned := values["provenance"].get("tuned", {}).get(name):
+            lines.append(f"  {'':<24}{_promise(tuned)}")
     lines += ["", "Limits and form of the windows", *_tree(values["encoding"])]
-    if provenance := {key: value for key, value in values["provenance"].items() if key != "encoding"}:
+    if provenance := {k: v for k, v in values["provenance"].items() if k not in ("encoding", "tuned")}:
         lines += ["", "Provenance", *_tree(provenance)]
     return "\n".join(lines)
+
+
+def _promise(tuned: dict[str, Any]) -> str:
+    """What `linecls tune` says of a point: its target, and what it reached on held-out records."""
+    files = ", ".join(file["name"] for file in tuned["files"])
+    parts = []
+    for name, estimate in (tuned["held_out"] or {}).items():
+        if name in ("compression", "recall", "f1") and estimate["value"] is not None:
+            parts.append(f"{name} {estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]")
+    held = "held out " + ", ".join(parts) if parts else "nothing held out"
+    return f"for {tuned['target']}: {held} ({tuned['records']} records of {files})"
 
 
 def _tree(values: dict[str, Any], indent: int = 2) -> list[str]:

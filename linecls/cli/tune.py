@@ -130,7 +130,8 @@ def command(
             click.echo(f"wrote {path}", err=True)
     click.echo(json.dumps(found, indent=1) + "\n" if as_json else tuning_report.to_text(tuning, sources), nl=False)
     if tuning.held_out is None:
-        warn("one observation only: there is none to hold out, so what the point promises is not checked")
+        few = "one observation only" if tuning.observations == 1 else "too few records with gold lines"
+        warn(f"{few}: nothing can be held out, so what the point promises is not checked")
     elif not tuning.is_held:
         reached = tuning.held_out[target.kind].value
         warn(f"the target {target} is missed on held-out records: {target.kind} {reached:.4g} there")
