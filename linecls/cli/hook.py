@@ -113,8 +113,8 @@ def reply_to(agent: str, raw: bytes, *, min_bytes: int, max_bytes: int, profile:
     shortened = shorten(
         observation, _ask(query, observation, profile, model), PROFILES[profile].protection, store=Store.of_user()
     )
-    if len(shortened.text) >= len(observation):
-        return b""
+    if shortened.warning or len(shortened.text) >= len(observation):
+        return b""  # what could not be stored would be lost: the agent cannot run the command again to see it
     text = shortened.text.decode("utf-8", "surrogatepass")
     return (json.dumps(dialect.reply(event, text)) + "\n").encode("ascii")
 

@@ -94,8 +94,8 @@ MESSAGES = (
     Rule(
         ("error ",),
         re.compile(
-            r"^(?:[\w./-]{1,60}: )?(?:\w{1,20} )?[Ee]rror (?:from|response|while|when|in|during|at|near|for|reading"
-            r"|loading|opening|parsing|creating|running|executing|processing|\d{1,6} at)\b"
+            r"^(?:[\w./-]{1,60}: )?(?:\w{1,20} )?[Ee]rror (?:from|response|while|when|in|during|at|near|for|occurred"
+            r"|reading|loading|opening|parsing|creating|running|executing|processing|\d{1,6} at)\b"
         ),
     ),
     # A diagnostic behind a location: path:12:5: error …, path(12,5): error …, path:12:5 - error …
@@ -124,10 +124,12 @@ MESSAGES = (
     ),
     Rule(("failed",), re.compile(r"(?:^|[:\]] )[Ff]ailed to \w|\bfailed with (?:exit|error|status|code)\b")),
     Rule(
-        ("failed", "fatal python"),
+        ("failed", "fatal python", ":fail", "error)"),
         re.compile(
             r"^(?:[\w./\[\]-]{1,60}: )?[A-Za-z][\w'\"./-]{0,60}(?: [\w'\"./:-]{1,60}){0,5} failed"
             r"(?:[:,!.]|$| :\()|> Session \S{1,80} failed|\b[Bb]uild failed\b|^Fatal Python error"
+            r"|\bfailed :\(|\bversion solving failed|:FAIL(?:$|: )"
+            r"|^\S.{0,80}: (?:check )?failed(?:$|[,:]| with)|^\*\* \(\w{1,80}Error\)"
         ),
     ),
     Rule(
@@ -197,7 +199,8 @@ VERDICTS = (
             r"(?:^\W{0,4}|[=,(:|✖✗×]\s{0,8}|\b[Ff]ound |\bInterrupted: )[1-9]\d{0,6} "
             r"(?:tests? |examples?, |problems? )?(?:failed|failing|failures?|errors?)\b"
             r"(?=\s*[,.)=;!:|]|\s+(?:in|during|generated|found|and|\()|\s*$)|\bfailed [1-9]\d{0,6},"
-            r"|^\W{0,3}[1-9]\d{0,6} FAILED|^\[ {1,12}[1-9]\d{0,6} tests failed"
+            r"|^\W{0,3}[1-9]\d{0,6} FAILED|\b[1-9]\d{0,6} of \d{1,7} \w{1,20} failed"
+            r"|^\[ {1,12}[1-9]\d{0,6} tests failed"
         ),
     ),
     Rule(

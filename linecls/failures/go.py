@@ -45,6 +45,9 @@ RULES = (
     Rule(("--- fail",), re.compile(r"^\s*--- FAIL: "), _failed_test),
     Rule(("error trace:",), re.compile(r"^\s+Error Trace:\t"), _testify),
     Rule(("fail\t",), re.compile(r"^FAIL\t\S")),
+    Rule(
+        ('"output":"',), re.compile(r'"Output":"(?:\s|\\t)*(?:--- FAIL|FAIL\b|panic: |\w{1,100}_test\.go:\d)')
+    ),  # -json
     # The compiler and vet say no "error": path.go:12:3: undefined: x
     Rule(
         (".go:",),

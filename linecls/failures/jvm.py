@@ -18,13 +18,19 @@ _CALL = (
 )
 
 
+_NAMED = re.compile(r"\s*(?:\S{1,60} )?[\w.$]{0,200}(?:Error|Exception|Throwable|Failure)\b(?: \[\w{1,60}\])?(?::|$)")
+
+
 def _stack(lines: Lines, hit: int) -> tuple[int, int]:
-    """A run of frames with its causes, and the message above it (up to six lines, to the exception's name)."""
+    """A run of frames with its causes, and what is above it, up to the line that names the exception.
+
+    A message may have a difference in it, with blank lines; one of more than 20 lines is not looked through.
+    """
     start = hit
-    for back in range(1, 7):
-        if hit - back < 0 or lines.indent(hit - back) < 0:
+    for back in range(1, 21):
+        if hit - back < 0 or lines.indent(hit - back) > lines.indent(hit) + 8:
             break
-        if re.search(r"(?:Error|Exception|Throwable|Failure)\b", lines.body(hit - back)):
+        if _NAMED.match(lines.body(hit - back)):
             start = hit - back
             break
     return start, following(_IN_STACK, 100_000)(lines, hit)[1]

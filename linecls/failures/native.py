@@ -30,7 +30,13 @@ RULES = (
     Rule(("***", "not remade"), re.compile(r"^\w{0,8}make(?:\[\d{1,4}\])?: (?:\*\*\* |Target .{1,200} not remade)")),
     Rule(("ninja: ", "failed: "), re.compile(r"^ninja: (?:build stopped|error)|^FAILED: \S")),
     Rule(("cmake error",), re.compile(r"^CMake Error"), _cmake),
-    Rule(("errors while running",), re.compile(r"^Errors while running CTest")),
+    Rule(
+        ("errors while running", " - "),
+        re.compile(
+            r"^Errors while running CTest"
+            r"|^\s{1,8}\d{1,6} - \S{1,200} \((?:Failed|Subprocess aborted|Timeout|SEGFAULT|Not Run)"
+        ),
+    ),
     Rule(
         (": failure",),
         re.compile(r"^\S{1,300}(?::\d{1,7}|\(\d{1,7}\)): Failure$"),

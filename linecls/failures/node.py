@@ -18,6 +18,17 @@ def _lint(lines: Lines, hit: int) -> tuple[int, int]:
     return (hit - 1 if hit and lines.indent(hit - 1) == 0 else hit), hit + 1
 
 
+def _tap(lines: Lines, hit: int) -> tuple[int, int]:
+    """A failed test of TAP with the indented block of details below it."""
+    stop = hit + 1
+    if stop < len(lines) and lines.body(stop).strip() == "---":
+        while stop < len(lines) and stop - hit < 200:
+            stop += 1
+            if lines.body(stop - 1).strip() == "...":
+                return hit, stop
+    return hit, hit + 1
+
+
 _PART = matching(r"\s*(?:Expected|Received|Difference|[-+] |$)")
 
 
@@ -38,7 +49,8 @@ RULES = (
     Rule(("unhandled",), re.compile(r"^\W{0,4}(?:\(node:\d{1,9}\) )?Unhandled", re.IGNORECASE)),
     Rule(("●", "✕", "✗", "✘", "×", "✖"), re.compile(r"^\s*(?:●(?! Console)|✕|✗|✘|×|✖)\s?\S")),
     Rule(("❯",), re.compile(r"^\s*❯ .{1,300}\b[1-9]\d{0,6} failed\b")),
-    Rule(("not ok", "# fail"), re.compile(r"^\s*not ok \d|^# fail [1-9]")),
+    Rule(("not ok",), re.compile(r"^\s*not ok \d"), _tap),
+    Rule(("# fail",), re.compile(r"^# fail [1-9]")),
     Rule(("→",), re.compile(r"^\s+→ [A-Za-z]")),
     Rule(
         ("econn", "enoent", "eacces", "eaddrinuse", "etimedout", "eperm", "enospc", "enotfound", "eai_again", "emfile"),

@@ -70,6 +70,15 @@ RULES = (
     Rule(("error", "exception", "interrupt", "timeout"), re.compile(rf"(?:^|[:\]>] ){_NAME}: \S")),
     Rule(("error", "exception", "interrupt", "exit", "timeout"), re.compile(rf"^{_NAME}$")),
     Rule((".py:",), re.compile(r"^\S{1,200}\.py:\d{1,6}: (?:[A-Z]\w{0,60}|Failed)$")),
+    Rule(
+        ("exception ignored", "importerror while"), re.compile(r"^Exception ignored in: |^ImportError while importing")
+    ),
+    # doctest
+    Rule(
+        ("failed example:", "exception raised:", "expected:", "got:"),
+        re.compile(r"^(?:Failed example|Exception raised|Expected|Got):$"),
+        following(deeper, 60),
+    ),
     # pytest
     Rule(("e  ",), re.compile(r"^E {2,}\S"), _failed_test),
     Rule((">  ",), re.compile(r"^> {4,}\S")),

@@ -44,7 +44,7 @@ RULES = (
         ("failed", "reason:", "failure"),
         re.compile(
             r"\bWarning\s{1,12}(?:Failed\w{0,40}|\w{1,40}Failed)\b|^\s*Reason:\s{1,20}(?:Error|\w{0,40}BackOff|\w{0,40}Fail\w{0,20})"
-            r"|\w{1,40}Failure\s{1,8}True\b"
+            r"|\w{1,40}Failure\s{1,8}True\b|\s(?:True|False)\s{1,8}Failed[A-Z]\w{1,60}"
         ),
     ),
     Rule(

@@ -90,6 +90,16 @@ def test_what_stays_as_it_is(model, fields) -> None:
     assert model == []
 
 
+def test_an_output_that_cannot_be_stored_stays_as_it_is(model, monkeypatch, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LINECLS_STORE", str(tmp_path / "file" / "outputs"))
+    assert reply_to("claude-code", an_event("claude-code"), **OPTIONS) == b""
+    monkeypatch.setenv("LINECLS_STORE", "")
+    assert "[linecls: 46 lines omitted]" in shown(
+        "claude-code", reply_to("claude-code", an_event("claude-code"), **OPTIONS)
+    )
+
+
 def test_characters_that_are_none(model) -> None:
     text = shown(
         "claude-code", reply_to("claude-code", an_event("claude-code", "\ud800é\U0001f600\n" + OUTPUT), **OPTIONS)
