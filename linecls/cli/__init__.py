@@ -24,6 +24,7 @@ _COMMANDS = {
     "uninstall": ("linecls.cli.install:uninstall", "Take the hook out of a coding agent's settings."),
     "daemon": ("linecls.cli.daemon:command", "Keep the model loaded for the next calls of prune."),
     "serve": ("linecls.cli.serve:command", "Serve over HTTP."),
+    "mcp": ("linecls.cli.mcp:command", "Serve the Model Context Protocol on standard input and output."),
     "model": ("linecls.cli.model:command", "Show a model: files, limits, provenance, operating points."),
     "eval": ("linecls.cli.evaluate:command", "Compare systems on labelled records."),
     "tune": ("linecls.cli.tune:command", "Find operating points for a compression, recall or F1 target."),

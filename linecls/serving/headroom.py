@@ -87,7 +87,9 @@ class LineclsCompressor:
         with self._guard:
             pruner = self._pruner = self._pruner or self._load()
         profile = PROFILES["recall"]
-        options: dict[str, Any] = {"operating_point": profile.point(list(pruner.artifact.operating_points))}
+        options: dict[str, Any] = {}
+        if profile.operating_point in pruner.artifact.operating_points:
+            options["operating_point"] = profile.operating_point
         options |= {name: value for name, value in inp.config.items() if name in _OPTIONS}
         if (ratio := inp.budget.get("target_ratio")) is not None:
             options["keep_ratio"] = float(ratio)

@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
 from starlette.exceptions import HTTPException
 from tokenizers import Tokenizer
 
@@ -36,6 +36,16 @@ _PAIRS = (1, 2, 4, 8, 16, 32, 64)
 _DESCRIPTION = """Prunes the output of tools to the verbatim lines that answer a query.
 
 Text goes in and comes out as JSON strings, so an observation must be valid Unicode; `linecls prune` takes any bytes."""
+
+
+def _short_enough(query: str) -> str:
+    if len(query) > MAX_QUERY:
+        raise ValueError(f"a query has at most {MAX_QUERY} characters")
+    return query
+
+
+# Not as maxLength in the schema: beside a pattern it makes generators of test cases build a string that long.
+_Query = Annotated[str, AfterValidator(_short_enough)]
 
 
 class Problem(BaseModel):
@@ -74,7 +84,7 @@ class BatchReply(BaseModel):
 class SwePrunerRequest(BaseModel):
     """SWE-Pruner's request; told from ours by `code`. `chunk_overlap_tokens` is taken and has no effect."""
 
-    query: str = Field(max_length=MAX_QUERY)
+    query: _Query
     code: str
     threshold: float = Field(0.5, allow_inf_nan=False)
     always_keep_first_frags: bool = False
@@ -148,8 +158,6 @@ def serve(app: Guard, listener: socket.socket, *, grace_seconds: float = 30.0) -
 
     import uvicorn
 
-    # uvicorn raises the signal again when it is done; an ordered end is no failure.
-    signal.signal(signal.SIGTERM, lambda *_: None)
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -161,7 +169,11 @@ def serve(app: Guard, listener: socket.socket, *, grace_seconds: float = 30.0) -
         timeout_keep_alive=15,
         timeout_graceful_shutdown=int(grace_seconds),
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    # For a signal that comes before uvicorn listens to signals; and uvicorn raises it again when it is done, though
+    # an ordered end is no failure.
+    signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
+    server.run(sockets=[listener])
 
 
 class _Service:
@@ -271,7 +283,7 @@ def _add_routes(app: FastAPI, service: _Service, *, guarded: bool) -> None:
 
 def _requests(points: dict[str, OperatingPoint]) -> tuple[Any, Any]:
     """The models of our own requests; the names of the operating points are the loaded model's."""
-    query = (str, Field(max_length=MAX_QUERY, pattern=r"\S", description="What to look for."))
+    query: Any = (_Query, Field(pattern=r"\S", description=f"What to look for, at most {MAX_QUERY} characters."))
     observation = (str, Field(description="The raw output of one tool call."))
     limit = Annotated[int, Field(ge=0, le=2**31)]
     options: dict[str, Any] = {
