@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -13,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linecls.cli.data import command
 from linecls.data import build, negatives, quality
 from linecls.data.families import (
     _listing_tools,
@@ -650,3 +653,14 @@ def test_real_memory_reports_name_the_planted_function() -> None:
     answered = [r for r in records if not r.is_irrelevant]
     assert answered
     assert all("_part (" in "".join(gold(r)) for r in answered if r.extra["rule"] != "heap_summary")
+
+
+def test_a_card_is_printed_for_any_record_file(tmp_path: Path) -> None:
+    text = "".join(f"line {n}\n" for n in range(20))
+    write_records(tmp_path / "few.jsonl.gz", [record(text, [(2, 3)], "where?", 0), record(text, [], "who?", 1)])
+    done = CliRunner().invoke(command, ["card", str(tmp_path / "few.jsonl.gz")])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("# few\n")
+    assert "| negatives | 1 |" in done.output
+    done = CliRunner().invoke(command, ["card", str(tmp_path / "few.jsonl.gz"), "--json"])
+    assert json.loads(done.output)["gold_lines"]["median"] == 2.0
