@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 from linecls.data.families._tables import Row, names
@@ -58,3 +59,9 @@ def day_of(days: int) -> str:
 def row_suffix(row: Row, suffix: str) -> str:
     """A row's version with a suffix."""
     return str(row["version"]) + suffix
+
+
+def change(rng: random.Random, rows: list[Row], changes: Sequence[Row], count: int) -> None:
+    """Give `count` rows one of the changes each."""
+    for row, update in zip(rng.sample(rows, count), rng.sample(list(changes), count), strict=True):
+        row.update(update)

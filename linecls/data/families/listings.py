@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from linecls.data.families import _toolkit as kit
+from linecls.data.families._business import business
 from linecls.data.families._listings_cluster import cluster, containers
 from linecls.data.families._listings_host import files, folders, processes, units, volumes
 from linecls.data.families._listings_packages import coverage, packages
-from linecls.data.families._rows import assets, branches, business, cron, durations, outcomes, recap
+from linecls.data.families._rows import assets, branches, cron, durations, outcomes, recap
 from linecls.data.families._tables import Table, draw, joined, labels_of
 from linecls.records import Record
 
