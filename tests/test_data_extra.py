@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -13,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linecls.cli.data import command
 from linecls.data import build, negatives, quality
 from linecls.data.families import (
+    _listing_tools,
+    _listings_host,
     _rows,
     _tables,
     compilers,
@@ -188,7 +193,7 @@ def test_listings_are_sound_varied_and_repeatable() -> None:
 
 def test_the_fullest_file_system_is_found_in_the_text() -> None:
     for seed in range(40):
-        table = listings._df(random.Random(seed))
+        table = _listings_host.volumes(random.Random(seed))
         [ask] = [a for a in table.asks if a.rule == "fullest"]
         chosen = ask.choose(table.rows)
         page = draw(table)
@@ -218,7 +223,7 @@ def test_smaller_listings_have_answers(work: Any) -> None:
     ("size", "text"), [(0, "0"), (900, "900"), (2048, "2.0K"), (5 * 2**30, "5.0G"), (3 * 2**40, "3.0T")]
 )
 def test_human_sizes(size: int, text: str) -> None:
-    assert listings.human(size) == text
+    assert _listing_tools.human(size) == text
 
 
 # --- small places in files ---------------------------------------------------------------------
@@ -606,7 +611,7 @@ def test_levels_go_by_shared_words() -> None:
 
 
 def test_dates_of_a_listing_grow_with_age() -> None:
-    days = [listings._day(n) for n in range(1500)]
+    days = [_listing_tools.day_of(n) for n in range(1500)]
     assert days == sorted(days, reverse=True)
     assert len(set(days)) == len(days)
 
@@ -614,7 +619,7 @@ def test_dates_of_a_listing_grow_with_age() -> None:
 def test_a_row_must_stand_out_by_what_is_printed() -> None:
     rows = [{"name": f"e{i}", "size": size} for i, size in enumerate([2048, 2060, 5, 6])]
     asks = [extreme("big", "size", "Which is big?")]
-    table = Table("t", "shell", ["x"], [("size", "size", ">")], rows, asks, show={"size": listings.human})
+    table = Table("t", "shell", ["x"], [("size", "size", ">")], rows, asks, show={"size": _listing_tools.human})
     assert labels_of(random.Random(0), table, draw(table)) == []
 
 
@@ -648,3 +653,14 @@ def test_real_memory_reports_name_the_planted_function() -> None:
     answered = [r for r in records if not r.is_irrelevant]
     assert answered
     assert all("_part (" in "".join(gold(r)) for r in answered if r.extra["rule"] != "heap_summary")
+
+
+def test_a_card_is_printed_for_any_record_file(tmp_path: Path) -> None:
+    text = "".join(f"line {n}\n" for n in range(20))
+    write_records(tmp_path / "few.jsonl.gz", [record(text, [(2, 3)], "where?", 0), record(text, [], "who?", 1)])
+    done = CliRunner().invoke(command, ["card", str(tmp_path / "few.jsonl.gz")])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("# few\n")
+    assert "| negatives | 1 |" in done.output
+    done = CliRunner().invoke(command, ["card", str(tmp_path / "few.jsonl.gz"), "--json"])
+    assert json.loads(done.output)["gold_lines"]["median"] == 2.0

@@ -69,3 +69,18 @@ def build_command(
         f"{output / plan.name}.jsonl.gz: {figures['records']} records over {figures['observations']} "
         f"observations, {figures['negatives']} negatives, BM25 recall at 10 % {recall:.3f}"
     )
+
+
+@command.command("card")
+@click.argument("records", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--title", help="Heading of the page; the file's name by default.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of Markdown.")
+def card_command(*, records: Path, title: str | None, as_json: bool) -> None:
+    """Print the data card of a record file: counts, lengths, places of the answers, BM25 recall."""
+    from linecls.data import quality
+    from linecls.data.build import share_texts
+    from linecls.records import load_records
+
+    figures = quality.card(share_texts(load_records(records)))
+    name = title or records.name.partition(".")[0]
+    click.echo(quality.card_json(figures) if as_json else quality.card_markdown(figures, name), nl=False)
