@@ -505,7 +505,7 @@ def main(
             **train_and_score(variant, settings),
         }
         longest = max(longest, result["seconds"])
-        _write(output / "runs" / f"{variant.name.replace('/', '.')}.json", json.dumps(result) + "\n")
+        _write(output / "runs" / f"{variant.name.replace('/', '.')}.json", json.dumps(_plain(result)) + "\n")
         results[variant.name] = result
         f1, recall = (np.nanmean(_columns(result)[name]) for name in ("f1", "recall_at_90"))
         _say(f"{variant.name}: F1 {f1:.3f}, recall at 90 % {recall:.3f}, {result['seconds']:.0f} s")

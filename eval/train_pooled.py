@@ -3,7 +3,7 @@
 \b
   python eval/train_pooled.py --train train.jsonl.gz --dev dev.jsonl.gz -o runs/squeez_pooled
   python eval/train_pooled.py --train train.jsonl.gz --dev dev.jsonl.gz --limit 50 --epochs 1 -o runs/squeez_trial
-  linecls eval test.jsonl.gz --system squeez-pooled:runs/squeez_pooled
+  linecls eval test.jsonl.gz --system configs/systems/squeez_pooled.yaml     # reads runs/squeez_pooled
 
 The defaults are the package's (batch 2, 8 steps accumulated, learning rate 2e-5, 5 epochs, cosine, warm-up 0.1, gold
 lines weighted up to 10), but for the window: a backbone that reads fewer than 8,192 tokens gets what it reads. The
@@ -12,13 +12,15 @@ package takes the checkpoint of least dev loss. Packages: squeez==0.1.4, torch, 
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import json
 import os
 import platform
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,24 @@ def sample(records: Sequence[Record], limit: int | None, seed: int) -> list[Reco
     return [records[index] for index in chosen]
 
 
+@contextlib.contextmanager
+def checkpoints_of_old() -> Iterator[None]:
+    """Lets squeez 0.1.4 save checkpoints: it hands `Trainer._save_checkpoint` metrics, which newer ones do not take."""
+    from transformers import Trainer
+
+    save: Any = Trainer._save_checkpoint
+    takes_metrics = "metrics" in inspect.signature(save).parameters
+
+    def save_checkpoint(self: Any, model: Any, trial: Any, metrics: Any = None) -> None:
+        save(self, model, trial, **({"metrics": metrics} if takes_metrics else {}))
+
+    Trainer._save_checkpoint = save_checkpoint  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Trainer._save_checkpoint = save  # type: ignore[method-assign]
+
+
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--train", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Records to learn from.")
 @click.option("--dev", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Records to choose on.")
@@ -115,7 +135,7 @@ def main(
             raise LineclsError(f"there are no {role} records")
     transformers.set_seed(seed)
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, checkpoints_of_old():
         rows = {role: Path(folder) / f"{role}.jsonl" for role in records}
         for role, path in rows.items():
             write_rows(records[role], path)

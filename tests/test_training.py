@@ -374,6 +374,31 @@ def test_same_seed_same_weights(finished: Path, run_config: dict[str, Any], tmp_
     assert all(torch.equal(again[name], tensor) for name, tensor in weights(checkpoints(finished)[-1]))
 
 
+def test_frozen_backbone_stays_as_it_is_and_its_model_is_whole(run_config: dict[str, Any], tmp_path: Path) -> None:
+    from linecls.exporting import load_checkpoint
+    from linecls.training.module import LineModule
+
+    model = {**run_config["model"], "frozen": True, "cache": str(tmp_path / "states")}
+    trainer = {**run_config["trainer"], "max_epochs": 1, "max_steps": 3, "precision": "32-true"}
+    cli = launch({**run_config, "model": model, "trainer": trainer}, tmp_path / "frozen")
+    assert cli.trainer.global_step == 3
+    steps = checkpoints(tmp_path / "frozen")
+    first, last = (dict(weights(path)) for path in (steps[0], steps[-1]))
+    moved = {name for name in first if not torch.equal(first[name], last[name])}
+    assert any("head" in name for name in moved)
+    assert not any("backbone" in name for name in moved)
+    # The checkpoint reads token ids as any other and says what the states on disk said.
+    whole = load_checkpoint(steps[-1]).model
+    module: LineModule = cli.model
+    batch = next(iter(cli.datamodule.dev_loader))
+    inputs, _, _ = build_batch(batch.micro, cli.datamodule.dev_loader.groups, cli.datamodule.dev_loader.encoder)
+    with torch.inference_mode():
+        from_ids = whole(**{name: torch.from_numpy(array) for name, array in inputs.items()})
+        from_disk = module.model.eval()(**batch.inputs)
+    for ours, theirs in zip(from_ids, from_disk, strict=True):
+        assert torch.allclose(ours, theirs, atol=0.05)
+
+
 def test_command_explains_itself_and_names_a_bad_setting(tmp_path: Path) -> None:
     import subprocess
     import sys

@@ -163,7 +163,9 @@ class StateCache:
             for i, row in enumerate(some):
                 ids[i, : len(row)], mask[i, : len(row)] = row, 1
             with torch.inference_mode():
-                states = self.backbone(torch.from_numpy(ids), torch.from_numpy(mask)).float().numpy()
+                device = next(self.backbone.parameters()).device
+                tensors = (torch.from_numpy(array).to(device) for array in (ids, mask))
+                states = self.backbone(*tensors).float().cpu().numpy()
             with np.errstate(over="ignore"):
                 half = states.astype(np.float16)
             if not np.isfinite(half).all():

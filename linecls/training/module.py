@@ -227,11 +227,12 @@ class LineModule(pl.LightningModule):
     def _total_steps(self) -> int:
         datamodule: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         epochs, steps = self.trainer.max_epochs, self.trainer.max_steps
-        if steps > 0:
-            return steps
         if epochs is None or epochs < 1:
+            if steps > 0:
+                return steps
             raise ValueError("set trainer.max_epochs or max_steps: the learning-rate schedule needs the run's length")
-        return sum(micro.last for epoch in range(epochs) for micro in datamodule.train_loader.plan(epoch))
+        planned = sum(micro.last for epoch in range(epochs) for micro in datamodule.train_loader.plan(epoch))
+        return min(planned, steps) if steps > 0 else planned
 
     # --- exact resume -----------------------------------------------------------------------------------------
 
