@@ -36,6 +36,8 @@ def fuse_encoder(source: Path, target: Path, *, half: bool = False) -> dict[str,
     onnx.save(model, str(target))
     fused = optimize_model(str(target), model_type="bert", optimization_options=options, opt_level=0)
     fuse_attention(fused.model)
+    if all(opset.domain != _DOMAIN for opset in fused.model.opset_import):
+        fused.model.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
     if half:
         fused.convert_float_to_float16(keep_io_types=True)
     onnx.save(fused.model, str(target))
@@ -68,8 +70,6 @@ def fuse_attention(model: onnx.ModelProto) -> int:
     nodes.insert(0, helper.make_node("Cast", ["attention_mask"], ["padding_mask"], to=onnx.TensorProto.INT32))
     del graph.node[:]
     graph.node.extend(nodes)
-    if all(opset.domain != _DOMAIN for opset in model.opset_import):
-        model.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
     _drop_unread(graph)
     return len(matches)
 
