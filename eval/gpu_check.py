@@ -26,7 +26,7 @@ from typing import Any
 
 import click
 import numpy as np
-from floor import peak, profiled
+from runtime_profile import peak, profiled
 
 from linecls.artifact import Artifact, embedded
 from linecls.errors import LineclsError

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from floor import ATTENTIONS, PRODUCTS, Inside, bandwidth, peak, profiled
+from runtime_profile import ATTENTIONS, PRODUCTS, Inside, bandwidth, peak, profiled
 from throughput_worker import SYSTEMS
 
 from linecls import __version__
@@ -444,7 +444,7 @@ def about(
         "machine": f"{cpu}, {os.cpu_count()} CPUs",
         "usd_per_hour": price,
         "model": f"{artifact.name} {artifact.version}",
-        "files": {variant: artifact.sha256[file][:16] for variant, file in artifact.files.items()},
+        "sha256_of_files": {name: digest[:16] for name, digest in artifact.sha256.items()},
         "versions": versions,
     }
 

@@ -15,8 +15,8 @@ import pytest
 EVAL = Path(__file__).parent.parent / "eval"
 sys.path.insert(0, str(EVAL))
 
-import floor  # noqa: E402
 import gpu_check  # noqa: E402
+import runtime_profile  # noqa: E402
 import throughput  # noqa: E402
 
 
@@ -35,7 +35,7 @@ import throughput  # noqa: E402
     ],
 )
 def test_operations(name, inputs, output, expected):
-    assert floor.operations(name, inputs, [output]) == expected
+    assert runtime_profile.operations(name, inputs, [output]) == expected
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def product() -> bytes:
 def test_the_profile_gives_operations_and_times(product):
     import onnxruntime
 
-    with floor.profiled() as work:
+    with runtime_profile.profiled() as work:
         session = onnxruntime.InferenceSession(product, providers=["CPUExecutionProvider"])
         for rows in (8, 24):
             session.run(None, {"attention_mask": np.ones((rows, 16), np.float32)})
@@ -74,7 +74,7 @@ def test_time_inside_the_runtime_and_padding(product):
     session = onnxruntime.InferenceSession(product, providers=["CPUExecutionProvider"])
     mask = np.zeros((8, 16), np.float32)
     mask[:6] = 1
-    with floor.Inside() as inside:
+    with runtime_profile.Inside() as inside:
         session.run(None, {"attention_mask": mask})
     session.run(None, {"attention_mask": mask})  # outside: not counted
     assert (inside.calls, inside.tokens, inside.cells) == (1, 96, 128)
@@ -84,7 +84,7 @@ def test_time_inside_the_runtime_and_padding(product):
 @pytest.mark.parametrize("kind", ["fp32", "int8"])
 def test_the_peak_is_a_speed(kind):
     pytest.importorskip("onnx")
-    assert 1e3 < floor._product_speed(kind, (64, 64, 64), "cpu", 1, 0.01) < 1e15
+    assert 1e3 < runtime_profile._product_speed(kind, (64, 64, 64), "cpu", 1, 0.01) < 1e15
 
 
 @pytest.fixture
