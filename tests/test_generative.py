@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linecls.errors import LineclsError
+from linecls.metrics import line_texts, score_record
 from linecls.observation import split_lines
 from linecls.records import Record
 from linecls.spans import Span, count_lines
@@ -150,6 +151,26 @@ class TestMapping:
         counted = found.exact + found.normalised + found.repeated + len(found.hallucinated)
         assert counted == sum(bool(line.strip()) for line in written)
         assert count_lines(found.spans) >= found.exact + found.normalised
+
+
+@given(
+    st.lists(st.sampled_from(["alpha", "  beta", "gamma;", "", "}"]), min_size=1, max_size=8),
+    st.lists(st.sampled_from(["alpha", "beta", "  gamma;", "", "}", "made up", "}}"]), max_size=6),
+    st.data(),
+)
+def test_line_metrics_are_those_of_the_package_on_what_was_written(lines, written, data) -> None:
+    """Hallucinated lines included: squeez 0.1.4 scores the text, we score spans and the text that has none."""
+    squeez = pytest.importorskip("squeez.training.evaluate")
+    text = "\n".join(lines)
+    at = data.draw(st.integers(1, len(lines)))
+    gold = [Span(at, data.draw(st.integers(at, len(lines))))]
+    answer = "<relevant_lines>\n" + "\n".join(written) + "\n</relevant_lines>"
+    theirs = squeez.compute_span_metrics(squeez._parse_relevant_lines(answer), line_texts(text, gold))
+    mapped = map_lines(text, parse_answer(answer).lines)
+    ours = score_record(text, gold, mapped.spans, invented=mapped.hallucinated)
+    for name in ("precision", "recall", "f1", "exact_match"):
+        key = f"squeez.{name}" if name == "exact_match" else f"squeez.span_{name}"
+        assert ours[key] == pytest.approx(theirs[name], abs=1e-4)
 
 
 # --- the client and the endpoint, against a server in this process (unit) ---------------------------------
