@@ -39,7 +39,11 @@ def test_it_runs(path: Path, tmp_path: Path) -> None:
 
     notebook = read(path)
     client = NotebookClient(
-        notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        notebook,
+        timeout=900,
+        startup_timeout=600,  # of a kernel on a busy machine
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
     )
     client.execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
