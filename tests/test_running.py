@@ -231,6 +231,20 @@ def test_signals_reach_the_command_and_its_output_is_kept(tmp_path) -> None:
     assert run.returncode == 7
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_the_model_runs_costs_no_output(number: int) -> None:
+    code = (
+        "import os, sys, time\n"
+        "from linecls.cli import main, prune\n"
+        "prune.answer = lambda *_, **__: (os.kill(os.getpid(), int(sys.argv[1])), time.sleep(30))\n"
+        "main(['run', '--', 'sh', '-c', sys.argv[2]])\n"
+    )
+    command = [sys.executable, "-c", code, str(int(number)), MANY]
+    run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
+    assert run.returncode == -number
+    assert run.stdout.count(b"\n") == 100
+
+
 def test_the_reader_of_an_endless_output_goes_away() -> None:
     run = start("yes")
     assert run.stdout.read(4) == b"y\ny\n"

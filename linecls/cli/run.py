@@ -7,8 +7,10 @@ import os
 import shlex
 import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -115,8 +117,40 @@ def command(
         warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
     else:
         asked = query if query and query.strip() else shlex.join(command_line)
-        write_stdout(_prune(finished.output, asked, profile, markers, min_bytes, model, device, threads))
+        try:
+            with _interruptible():
+                text = _prune(finished.output, asked, profile, markers, min_bytes, model, device, threads)
+        except _Interrupted as interrupt:  # the command has run: its output must come through all the same
+            write_stdout(finished.output)
+            _die_of(interrupt.number)
+        write_stdout(text)
     _end_like(finished, command_line, timeout)
+
+
+class _Interrupted(BaseException):
+    """A signal that came while the output was being pruned."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn the signals that end a process into _Interrupted."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise _Interrupted(number)
+
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():  # others may not handle signals
+        numbers = []
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _run(command_line: tuple[str, ...], timeout: float | None, max_bytes: int, pty: bool) -> Finished:
@@ -179,13 +213,15 @@ def _end_like(finished: Finished, command_line: tuple[str, ...], timeout: float 
     if finished.timed_out:
         warn(f"{command_line[0]} was ended: its {timeout:g} s were up")
         sys.exit(124)
-    if finished.returncode < 0 and os.name == "posix":
+    if finished.returncode < 0:
         _die_of(-finished.returncode)
     sys.exit(finished.returncode)
 
 
-def _die_of(number: int) -> None:
+def _die_of(number: int) -> NoReturn:
     """Die of a signal, so that the caller sees the status that the command would have had."""
+    if os.name != "posix":
+        sys.exit(128 + number)
     import resource
 
     with suppress(OSError, ValueError):
