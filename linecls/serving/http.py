@@ -13,7 +13,17 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    Tag,
+    create_model,
+)
 from starlette.exceptions import HTTPException
 from tokenizers import Tokenizer
 
@@ -44,6 +54,13 @@ def _short_enough(query: str) -> str:
     return query
 
 
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, str)):  # which pydantic would turn into numbers
+        raise ValueError("Input should be a number")
+    return value
+
+
+_Number = BeforeValidator(_number)  # behind the limits, or they are missing in the schema
 # Not as maxLength in the schema: beside a pattern it makes generators of test cases build a string that long.
 _Query = Annotated[str, AfterValidator(_short_enough)]
 
@@ -86,9 +103,9 @@ class SwePrunerRequest(BaseModel):
 
     query: _Query
     code: str
-    threshold: float = Field(0.5, allow_inf_nan=False)
-    always_keep_first_frags: bool = False
-    chunk_overlap_tokens: int = 50
+    threshold: Annotated[float, Field(allow_inf_nan=False), _Number] = 0.5
+    always_keep_first_frags: StrictBool = False
+    chunk_overlap_tokens: Annotated[int, _Number] = 50
 
 
 class SwePrunerReply(BaseModel):
@@ -285,13 +302,13 @@ def _requests(points: dict[str, OperatingPoint]) -> tuple[Any, Any]:
     """The models of our own requests; the names of the operating points are the loaded model's."""
     query: Any = (_Query, Field(pattern=r"\S", description=f"What to look for, at most {MAX_QUERY} characters."))
     observation = (str, Field(description="The raw output of one tool call."))
-    limit = Annotated[int, Field(ge=0, le=2**31)]
+    limit = Annotated[int, Field(ge=0, le=2**31), _Number]
     options: dict[str, Any] = {
         "operating_point": _optional(Literal[tuple(points)]),
-        "bias": _optional(Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]),
+        "bias": _optional(Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), _Number]),
         "max_lines": _optional(limit),
         "max_tokens": _optional(limit),
-        "keep_ratio": _optional(Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]),
+        "keep_ratio": _optional(Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), _Number]),
     }
     item = create_model("Item", __base__=_Strict, query=query, observation=observation)
     single = create_model("PruneRequest", __base__=_Strict, query=query, observation=observation, **options)

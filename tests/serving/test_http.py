@@ -217,6 +217,9 @@ def test_swe_pruner_s_edges(client):
         ({"query": "x", "observation": "", "operating_point": "none"}, "operating_point: "),
         ({"query": "x", "observation": "", "keep_ratio": 2}, "keep_ratio: "),
         ({"query": "x", "observation": "", "max_lines": -1}, "max_lines: "),
+        ({"query": "x", "observation": "", "max_lines": True}, "max_lines: "),
+        ({"query": "x", "observation": "", "bias": "1"}, "bias: "),
+        ({"query": "x", "code": "", "always_keep_first_frags": "yes"}, "always_keep_first_frags: "),
         ({"query": "x", "observation": "", "max_lines": 10**400}, "max_lines: "),
         ({"query": "x", "observation": "", "keep_raito": 0.5}, "keep_raito: Extra inputs"),
         ({"query": "x", "code": "", "threshold": "much"}, "threshold: "),
@@ -422,7 +425,7 @@ def test_schemathesis_finds_nothing(pruner):
             )
         )
 
-        @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
         @given(cases)
         def check(case):
             case.call_and_validate(base_url=url)
