@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linecls.artifact import file_sha256
+from linecls.calibration import Calibration, calibrate
 from linecls.errors import LineclsError
 from linecls.pruner import Pruner
 from linecls.records import Record, load_records
-from linecls.training.temperature import Reliability, Scaling, fit_platt, fit_temperature, reliability
+from linecls.training.temperature import Scaling, fit_platt, fit_temperature
 from linecls.tuning import score_records
 
 READINGS: dict[str, Callable[..., Scaling] | None] = {
@@ -74,30 +75,38 @@ def compare(dev: Cases, test: Cases | None) -> dict[str, dict[str, Any]]:
     for reading, fit in READINGS.items():
         scaling = fit(dev.logits, dev.outcomes) if fit else Scaling()
         if test is not None:
-            measured = reliability(scaling.probabilities(test.logits), test.outcomes)
+            measured = _measured(scaling.probabilities(test.logits), test.outcomes)
         else:
             measured = _cross_fitted(dev, fit)
-        found[reading] = {**asdict(scaling), **asdict(measured)}
+        found[reading] = {**asdict(scaling), **measured.to_dict()}
     return found
 
 
-def _cross_fitted(dev: Cases, fit: Callable[..., Scaling] | None) -> Reliability:
+def _measured(probabilities: NDArray[np.float64], outcomes: NDArray[np.bool_]) -> Calibration:
+    found = calibrate(probabilities, outcomes)
+    if found is None:
+        raise LineclsError("there is nothing to measure on")
+    return found
+
+
+def _cross_fitted(dev: Cases, fit: Callable[..., Scaling] | None) -> Calibration:
     probabilities, outcomes = [], []
     for half in (0, 1):
         own, other = dev.of(half), dev.of(1 - half)
         scaling = fit(other.logits, other.outcomes) if fit else Scaling()
         probabilities.append(scaling.probabilities(own.logits))
         outcomes.append(own.outcomes)
-    return reliability(np.concatenate(probabilities), np.concatenate(outcomes))
+    return _measured(np.concatenate(probabilities), np.concatenate(outcomes))
 
 
 def markdown(results: dict[str, dict[str, dict[str, Any]]], about: dict[str, Any]) -> str:
-    """One table: logit, reading, scaling, expected calibration error, log loss."""
-    lines = ["| logit | reading | scale | shift | ECE | log loss |", "|---|---|---|---|---|---|"]
+    """One table: logit, reading, scaling, expected calibration error, Brier score, AUC."""
+    lines = ["| logit | reading | scale | shift | ECE | Brier | AUC |", "|---|---|---|---|---|---|---|"]
     for logit, readings in results.items():
         for reading, row in readings.items():
             scaling = f"{row['scale']:.3f} | {row['shift']:+.3f}"
-            lines.append(f"| {logit} | {reading} | {scaling} | {row['ece']:.4f} | {row['log_loss']:.4f} |")
+            auc = "–" if row["auc"] is None else f"{row['auc']:.3f}"
+            lines.append(f"| {logit} | {reading} | {scaling} | {row['ece']:.4f} | {row['brier']:.4f} | {auc} |")
     files = ", ".join(f"{role} {source['name']}" for role, source in about["files"].items())
     return (
         f"# Calibration\n\nModel {about['model']}; {files}; measured on {about['measured_on']}.\n\n"
@@ -117,7 +126,7 @@ def plot(results: dict[str, dict[str, dict[str, Any]]], path: Path) -> bool:
         axes = figure.add_subplot(1, 2, index + 1, title=logit, xlabel="probability stated", ylabel="share observed")
         axes.plot((0, 1), (0, 1), color="grey", linewidth=0.8)
         for reading, row in readings.items():
-            stated, observed, _ = zip(*row["bins"], strict=True)
+            stated, observed = ([bin_[side] for bin_ in row["bins"]] for side in ("stated", "observed"))
             axes.plot(stated, observed, "o-", markersize=3, label=f"{reading}, ECE {row['ece']:.3f}")
         axes.legend()
     figure.savefig(path, dpi=130)

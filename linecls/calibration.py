@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linecls.metrics import area_under_roc
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -70,19 +72,6 @@ def calibrate(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = 10) 
         base_rate=float(came_true.mean()),
         ece=float(np.abs(sums - hits).sum() / stated.size),
         brier=float(np.mean((stated - came_true) ** 2)),
-        auc=_auc(stated, came_true),
+        auc=area_under_roc(stated, came_true),
         bins=table,
     )
-
-
-def _auc(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Area under the ROC curve from the mean ranks of the positives (Mann and Whitney 1947)."""
-    hits = int(positive.sum())
-    misses = positive.size - hits
-    if not hits or not misses:
-        return float("nan")
-    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean_rank = last - (counts - 1) / 2
-    total = float(mean_rank[inverse][positive].sum())
-    return (total - hits * (hits + 1) / 2) / (hits * misses)

@@ -72,34 +72,3 @@ def _fit(logits: ArrayLike, outcomes: ArrayLike, *, shifted: bool) -> Scaling:
             break
         weights, best = weights - step, found
     return Scaling(float(weights[0]), float(weights[1]) if shifted else 0.0)
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Probabilities against what came true.
-
-    ece: expected calibration error, |stated - observed| averaged over bins by their counts (Guo et al. 2017);
-    log_loss: mean of -log of the probability given to what happened, in nats;
-    bins: (mean stated, share observed, count) of each bin of equal width that holds a case.
-    """
-
-    ece: float
-    log_loss: float
-    bins: list[tuple[float, float, int]]
-
-
-def reliability(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
-    """How probabilities [N] in 0..1 compare with truth values [N]; N > 0."""
-    p, y = np.asarray(probabilities, np.float64), np.asarray(outcomes, bool)
-    index = np.minimum((p * bins).astype(np.intp), bins - 1)
-    counts = np.bincount(index, minlength=bins)
-    stated, observed = (np.bincount(index, weights=values, minlength=bins) for values in (p, y.astype(np.float64)))
-    given = np.clip(np.where(y, p, 1 - p), 1e-12, 1.0)
-    return Reliability(
-        ece=float(np.abs(stated - observed).sum() / len(p)),
-        log_loss=float(-np.log(given).mean()),
-        bins=[
-            (float(stated[i] / counts[i]), float(observed[i] / counts[i]), int(counts[i]))
-            for i in np.flatnonzero(counts)
-        ],
-    )
