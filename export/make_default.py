@@ -2,7 +2,7 @@
 
 \b
   python export/make_default.py make runs/minilm/best.ckpt --dev dev.jsonl.gz --training-data "…"
-  linecls eval test.jsonl.gz --system linecls,bm25,first,last,random,similarity --report eval/results/linebench_test
+  linecls eval test.jsonl.gz --system linecls,bm25,first,last,random --report eval/results/linebench_test
   python export/make_default.py card eval/results/linebench_test/report.json
 """
 
@@ -227,7 +227,8 @@ probability that the output answers the query at all.
 - **Architecture.** all-MiniLM-L6-v2 (6 layers, 384 wide) reads windows of {artifact.encoding.window_tokens} tokens
   without the query, and the query by itself. Line states, their similarities with the query (cosine and late
   interaction) and free line features go through a {origin["classifier"]["layers"]}-layer transformer over all lines
-  with the query's tokens in front. The keep logit starts from the similarity; what is learned is added to it.
+  with the query's tokens in front. A line's logit starts from the similarity; what is learned is added to it. A head
+  for spans scores where an answer starts, goes on and ends; the keep logit is the log weight of all spans over a line.
 - **Training data.** {origin["training_data"]}
 - **Form.** {int8["variant"]}, {int8["megabytes"]} MB, ONNX opset {exporting.OPSET}.
 - **Licence.** Apache-2.0. The weights start from all-MiniLM-L6-v2 (Apache-2.0).

@@ -64,7 +64,7 @@ class Budget:
     """Upper limits on what is kept; None means no limit. All that are given hold at once.
 
     max_lines: number of lines (>= 0).
-    max_tokens: number of tokens (>= 0), by the token counts handed to `decode`.
+    max_tokens: number of tokens (>= 0), by the token counts handed to `decode`; 0 keeps nothing, no blank line either.
     keep_ratio: share of the observation's lines, from 0 to 1. The limit is floor(keep_ratio * L) lines, but
         one line for any ratio above 0, so that a short observation still gets an answer.
     """
@@ -210,7 +210,7 @@ def _solve_within(units: FloatArray, cost: float, budget: Budget, token_counts: 
             raise ValueError("token counts must be one number >= 0 per line")
         weights.append(tokens)
         limits.append(budget.max_tokens)
-    if line_limit == 0:
+    if 0 in limits:  # a blank line has no token, but nobody who allows none asks for it
         return np.zeros(units.size, dtype=bool)
     for weight, limit in zip(weights, limits, strict=True):
         units = np.where(weight > limit, -_COST_LIMIT, units)  # such a line can be in no answer

@@ -109,7 +109,9 @@ def _replace(path: Path, text: str) -> None:
 
 def _check_same_model(source: Artifact, present: Artifact) -> None:
     """Raise ArtifactError where the networks differ: a point only holds for the network that it was tuned on."""
-    graphs = [{model.sha256[name] for name in model.files.values()} for model in (source, present)]
+    graphs = [
+        {model.sha256[name] for roles in model.files.values() for name in roles.values()} for model in (source, present)
+    ]
     if graphs[0] != graphs[1]:
         raise ArtifactError(f"{present.directory} holds another model than {source.directory}; name another --output")
 

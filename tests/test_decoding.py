@@ -195,3 +195,8 @@ def test_relative_point_still_answers_with_nothing_when_nothing_answers():
     assert decode([0.0, 3.0], point, 0.39) == []
     assert decode([0.0, 3.0], point, 0.41) == [Span(2, 2)]
     assert decode([], point, 0.9) == []
+
+
+def test_no_tokens_allowed_keeps_no_blank_line_either() -> None:
+    answer = decode([5.0, 4.0, 5.0], OperatingPoint(), budget=Budget(max_tokens=0), token_counts=[3, 0, 2])
+    assert answer == []
