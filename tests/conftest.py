@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,11 @@ from hypothesis import settings
 # In CI the examples are the same every time; elsewhere new ones are tried.
 settings.register_profile("linecls", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("linecls")
+
+# No test starts or asks a resident process, or fills a store, that is the user's own.
+os.environ["LINECLS_DAEMON"] = "0"
+os.environ["LINECLS_STORE"] = tempfile.mkdtemp(prefix="linecls-tests-")
+atexit.register(shutil.rmtree, os.environ["LINECLS_STORE"], ignore_errors=True)
 
 SENTENCES = [
     "FAILED tests/test_login.py::test_session_expires - AssertionError: 401 != 200",
