@@ -120,9 +120,9 @@ CASES = (
     Case(
         "git log of this repository",
         ".",
-        "git log -60",
-        "which commit ships the embedded model",
-        r"Ship the embedded model",
+        "git log -60 -- linecls export",
+        "which commit ships the second embedded model",
+        r"Ship the second embedded model",
     ),
     Case(
         "git blame of this repository",
@@ -142,7 +142,7 @@ CASES = (
     Case("grep, context", ".", "grep -n -C3 'def ' linecls/decoding.py", "where is the Viterbi pass", r"def viterbi"),
     Case("cat", ".", "cat linecls/metrics.py", "how is the fuzzy match computed", r"def .*fuzzy"),
     Case("find", ".", "find linecls tests -name '*.py'", "where are the tests of decoding", r"tests/test_decoding\.py"),
-    Case("ls", ".", "ls -lR linecls", "how large is the embedded model", r"model\.onnx"),
+    Case("ls", ".", "ls -lR linecls", "how large is the embedded model", r"scorer\.onnx"),
     Case("ls /etc", ".", "ls -la /etc", "where is the file of user accounts", r" passwd$"),
     Case("du", ".", "du -a linecls", "how much space do the assets take", r"linecls/assets$"),
     # C
