@@ -200,6 +200,7 @@ def train_and_score(variant: Variant, settings: dict[str, Any]) -> dict[str, Any
 def _callbacks(variant: Variant) -> list[Any]:
     import lightning.pytorch as pl
     import torch
+    from lightning.pytorch.callbacks import EMAWeightAveraging
 
     class Meter(pl.Callback):
         """Tokens, pairs and seconds of the training steps, and the progress line."""
@@ -223,7 +224,7 @@ def _callbacks(variant: Variant) -> list[Any]:
                 self._shown = now
                 _say(f"{variant.name}: step {done} of {total}, loss {self.loss:.4f}, {self.seconds:.0f} s")
 
-    return [Meter(), pl.callbacks.EMAWeightAveraging(decay=variant.average)]
+    return [Meter(), EMAWeightAveraging(decay=variant.average)]
 
 
 def _score(module: Any, loader: Any) -> tuple[list[Scored], list[tuple[str, str]]]:
@@ -253,7 +254,7 @@ def outcomes(scored: Sequence[Scored], keys: Sequence[tuple[str, str]]) -> dict[
     values = {name: np.full(len(scored), np.nan) for name in METRICS}
     for fold in (0, 1):
         point, _ = best_f1_point([s for s, side in zip(scored, half, strict=True) if side != fold])
-        for index in np.flatnonzero(half == fold):
+        for index in np.flatnonzero(half == fold).tolist():
             record = scored[index]
             spans = record.decode(point)
             values["f1"][index] = record.f1(spans)

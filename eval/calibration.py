@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -55,7 +56,7 @@ def cases_of(records: Sequence[Record], pruner: Pruner, label: str) -> dict[str,
     """`keep`: every line of every record; `answerable`: every record."""
     if not records:
         raise LineclsError(f"there are no {label} records")
-    with click.progressbar(length=len(records), label=label, file=click.get_text_stream("stderr")) as bar:
+    with click.progressbar(length=len(records), label=label, file=sys.stderr) as bar:
         scored = score_records(pruner, records, bar.update)
     digest = [hashlib.blake2b(r.tool_output.encode("utf-8", "surrogatepass")).digest()[0] % 2 for r in records]
     half = np.array(digest, np.int64)

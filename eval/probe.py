@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ def line_inputs(records: Sequence[Record], backbone: Any, encoder: WindowEncoder
     shared: dict[tuple[str, int], FloatArray] = {}  # apart: line states serve all queries
     with (
         torch.inference_mode(),
-        click.progressbar(records, label="states", file=click.get_text_stream("stderr")) as bar,
+        click.progressbar(records, label="states", file=sys.stderr) as bar,
     ):
         for record in bar:
             query = encoder.query(record.query)
@@ -92,7 +93,7 @@ class Probe(NamedTuple):
 
     def scores(self, inputs: FloatArray) -> FloatArray:
         """The probe's value for each line [N], up to a constant."""
-        return ((inputs - self.mean) / self.scale) @ self.weight
+        return np.asarray(((inputs - self.mean) / self.scale) @ self.weight, np.float32)
 
 
 def fit(lines: Lines, penalty: float = 1e-3, steps: int = 200) -> Probe:
