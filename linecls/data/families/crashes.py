@@ -209,6 +209,7 @@ def _observation(rng: random.Random, index: int, python: str) -> Iterator[Record
         )  # fmt: skip
         home = f"/home/user/src/{rng.choice(['jobs', 'batch', 'nightly', 'app'])}"
         output = done.stdout.replace(str(Path(folder).resolve()), home).replace(folder, home)
+        output = output.replace(python, "/usr/bin/python3")  # a timed-out child is named with its interpreter
     output = re.sub(
         r"/[^\s\"]*?/lib/python(3\.\d+)/site-packages", r"/home/user/.venv/lib/python\1/site-packages", output
     )
