@@ -1,6 +1,6 @@
 """`python -m linecls` is `linecls`."""
 
-from linecls.cli import main
+from linecls.launch import main
 
 if __name__ == "__main__":
     main(prog_name="linecls")

@@ -1,0 +1,126 @@
+"""The short way of a plain `prune`, and that everything else goes the ordinary one."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linecls import launch
+from linecls.serving import client, endpoint
+
+RAW = b"one\r\ntwo \xff\nthree"
+
+
+class _Stream(io.TextIOWrapper):
+    def __init__(self, raw: bytes = b"") -> None:
+        super().__init__(io.BytesIO(raw))
+
+
+@pytest.fixture
+def resident(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
+    """A resident process that answers as told, and the ordinary way as a note of what it got to read."""
+    seen: dict[str, Any] = {"answer": client.Answer([(2, 3)], 0.9), "asked": [], "ordinary": None}
+    (tmp_path / "socket").touch()
+    place = endpoint.find(None, "auto", None)
+    monkeypatch.setattr(endpoint, "find", lambda *_: place._replace(directory=str(tmp_path)))
+    monkeypatch.setattr(type(place), "socket", property(lambda _: str(tmp_path / "socket")), raising=False)
+    monkeypatch.delenv(client.ENVIRONMENT, raising=False)
+
+    def ask(query: str, raw: bytes, options: dict[str, Any]) -> Any:
+        seen["asked"].append((query, raw, options))
+        return seen["answer"]
+
+    def ordinary(prog_name: str | None = None) -> None:
+        seen["ordinary"] = sys.stdin.buffer.read()
+
+    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr("linecls.cli.main", ordinary)
+    return seen
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, stdin: bytes = RAW) -> bytes:
+    out = _Stream()
+    monkeypatch.setattr(sys, "argv", ["linecls", *arguments])
+    monkeypatch.setattr(sys, "stdin", _Stream(stdin))
+    monkeypatch.setattr(sys, "stdout", out)
+    launch.main()
+    return out.buffer.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_answer_is_written_byte_for_byte(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "prune", "why") == b"two \xff\nthree"
+    (tmp_path / "log").write_bytes(RAW)
+    assert run(monkeypatch, "prune", "why", str(tmp_path / "log"), stdin=b"") == b"two \xff\nthree"
+    assert resident["asked"] == [("why", RAW, {})] * 2
+    assert resident["ordinary"] is None
+
+
+@pytest.mark.parametrize("answer", [None, client.Answer([], 0.1)])
+def test_without_an_answer_the_ordinary_way_reads_the_same_input(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    resident["answer"] = answer
+    assert run(monkeypatch, "prune", "why") == b""
+    assert resident["ordinary"] == RAW
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["model"],
+        ["prune"],
+        ["prune", " "],
+        ["prune", "why", "--json"],
+        ["prune", "why", "-"],
+        ["prune", "a", "b", "c"],
+    ],
+)
+def test_what_is_not_plain_goes_the_ordinary_way(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    run(monkeypatch, *arguments)
+    assert resident["asked"] == []
+    assert resident["ordinary"] == RAW
+
+
+def test_a_file_that_cannot_be_read_and_a_switched_off_process_go_the_ordinary_way(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run(monkeypatch, "prune", "why", str(tmp_path / "absent"))
+    monkeypatch.setenv(client.ENVIRONMENT, "0")
+    run(monkeypatch, "prune", "why")
+    assert resident["asked"] == []
+
+
+def test_an_output_that_cannot_be_written_goes_the_ordinary_way(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["linecls", "prune", "why"])
+    monkeypatch.setattr(sys, "stdin", _Stream(RAW))
+    monkeypatch.setattr(sys, "stdout", None)
+    launch.main()
+    assert resident["ordinary"] == RAW
+
+
+def test_interrupted(resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "ask", interrupt)
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, "prune", "why")
+    assert ended.value.code == 130
+
+
+def test_the_short_way_imports_no_command_line_library() -> None:
+    code = "import sys, linecls.launch, linecls.serving.client, linecls.observation; sys.exit('click' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=dict(os.environ), check=False).returncode == 0
