@@ -68,7 +68,7 @@ def test_a_point_is_found_written_and_used(model, labelled, tmp_path):
         gold = {line for start, end in record.gold_spans for line in range(start, end + 1)}
         recalls += [len(kept & gold) / len(gold)] if gold else []
     assert sum(recalls) / len(recalls) == pytest.approx(report["promised"]["recall"])
-    assert report["promised"]["recall"] >= 0.9
+    assert report["promised"]["recall"] >= 0.9 - 1e-9
 
 
 def test_without_labels_and_into_a_copy(model, unlabelled, tmp_path):
@@ -80,7 +80,7 @@ def test_without_labels_and_into_a_copy(model, unlabelled, tmp_path):
     values = json.loads(result.stdout)
     assert values["negatives"] is None
     assert set(values["promised"]) == {"compression", "tokens"}
-    assert values["promised"]["compression"] >= 0.6
+    assert values["promised"]["compression"] >= 0.6 - 1e-9
     assert Artifact.load(copy).operating_point("lean").bias == values["operating_point"]["bias"]
     assert (model / "linecls.json").read_bytes() == before
     shown = CliRunner().invoke(main, ["model", "--model", str(copy)]).stdout

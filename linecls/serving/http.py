@@ -300,7 +300,11 @@ def _add_routes(app: FastAPI, service: _Service, *, guarded: bool) -> None:
 
 def _requests(points: dict[str, OperatingPoint]) -> tuple[Any, Any]:
     """The models of our own requests; the names of the operating points are the loaded model's."""
-    query: Any = (_Query, Field(pattern=r"\S", description=f"What to look for, at most {MAX_QUERY} characters."))
+    # No \S: what is white space differs between the dialects of regular expressions (U+0085, U+FEFF).
+    query: Any = (
+        _Query,
+        Field(pattern=r"[^\x00-\x20]", description=f"What to look for, at most {MAX_QUERY} characters."),
+    )
     observation = (str, Field(description="The raw output of one tool call."))
     limit = Annotated[int, Field(ge=0, le=2**31), _Number]
     options: dict[str, Any] = {
