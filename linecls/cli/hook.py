@@ -20,7 +20,7 @@ The agent writes the event, as JSON, to standard input and reads the reply from 
 that the output stays as it is. The query comes from the description that the agent gave its tool call and from the
 end of its last message, or else from the command. `linecls install` puts the hook into the agent's settings.
 
-Whatever goes wrong (no JSON, no model, no time), the output stays as it is and the exit status is 0.
+Whatever goes wrong (no JSON, no model, no time, a wrong option), the output stays as it is and the exit status is 0.
 
 \b
 Examples:
@@ -37,8 +37,21 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
+class _Harmless(click.Command):
+    """Ends with status 0 after wrong usage too: to an agent another status means that the tool call is refused."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except click.UsageError as error:
+            with suppress(OSError):
+                error.show()
+            sys.exit(0)
+
+
 @click.command(
     "hook",
+    cls=_Harmless,
     help=_HELP,
     short_help="Prune a coding agent's tool output, as its hook.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

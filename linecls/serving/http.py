@@ -170,10 +170,22 @@ def create_app(pruner: Pruner, rules: Rules | None = None, limits: Limits | None
 
 
 def serve(app: Guard, listener: socket.socket, *, grace_seconds: float = 30.0) -> None:
-    """Serve on a bound socket until SIGINT or SIGTERM, then finish what is open, for at most `grace_seconds`."""
+    """Serve on a bound socket until SIGINT or SIGTERM, then finish what is open, for at most `grace_seconds`.
+
+    A pruning that nobody waits for any more cannot be interrupted: when it lasts longer, the process ends all the same.
+    """
+    import os
     import signal
+    import threading
 
     import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            end = threading.Timer(grace_seconds + 1, os._exit, (0,))
+            end.daemon = True
+            end.start()
+            super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
         app,
@@ -186,7 +198,7 @@ def serve(app: Guard, listener: socket.socket, *, grace_seconds: float = 30.0) -
         timeout_keep_alive=15,
         timeout_graceful_shutdown=int(grace_seconds),
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     # For a signal that comes before uvicorn listens to signals; and uvicorn raises it again when it is done, though
     # an ordered end is no failure.
     signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))

@@ -507,6 +507,25 @@ def test_the_command_serves_and_ends_in_order():
             socket.create_connection(("127.0.0.1", process.port), timeout=5)
 
 
+def test_a_pruning_that_nobody_waits_for_does_not_keep_the_process():
+    code = (
+        "import os, signal, socket, sys, threading, time\n"
+        "from linecls.serving import http\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        "async def app(scope, receive, send):\n"
+        "    while scope['type'] == 'lifespan':\n"
+        "        kind = (await receive())['type']\n"
+        "        if kind == 'lifespan.shutdown': time.sleep(120)\n"  # as a pruning that cannot be interrupted
+        "        await send({'type': kind + '.complete'})\n"
+        "        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()\n"
+        "http.serve(app, listener, grace_seconds=0.5)\n"
+    )
+    begun = time.monotonic()
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=100, check=False)
+    assert run.returncode == 0, run.stderr
+    assert time.monotonic() - begun < 60
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

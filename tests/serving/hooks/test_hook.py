@@ -164,9 +164,11 @@ def test_the_deadline_holds_when_the_event_does_not_end() -> None:
         run.stdin.close()
 
 
-def test_usage() -> None:
-    assert CliRunner().invoke(main, ["hook", "emacs"]).exit_code == 2
-    assert CliRunner().invoke(main, ["hook", "codex", "--deadline", "nan"]).exit_code == 2
+@pytest.mark.parametrize("arguments", [["emacs"], [], ["codex", "--deadline", "nan"], ["codex", "--bogus"]])
+def test_wrong_usage_is_told_and_does_not_fail_the_agent(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, ["hook", *arguments])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Usage:" in result.stderr
 
 
 # The guard
