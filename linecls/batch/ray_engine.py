@@ -53,8 +53,8 @@ def _import_ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     warnings.filterwarnings("ignore", module=r"ray\..*")
     try:
-        import ray
-        import ray.data
+        import ray  # pyright: ignore[reportMissingImports]
+        import ray.data  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise missing_extra("ray", "ray") from error
     for name in ("ray", "ray.data"):
