@@ -27,15 +27,16 @@ def decoding_options(command: _Command) -> _Command:
             "--bias",
             type=float,
             callback=_finite,
-            help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits.",
+            help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits;"
+            " where the operating point is relative, from the best line down, so -1 keeps what comes within 1 of it.",
         ),
-        click.option("--max-lines", type=click.IntRange(min=0), help="Never keep more lines of a row than this."),
+        click.option("--max-lines", type=click.IntRange(min=0), help="Never keep more lines of an output than this."),
         click.option("--max-tokens", type=click.IntRange(min=0), help="Never keep more of the model's tokens."),
         click.option(
             "--keep-ratio",
             type=click.FloatRange(0, 1),
             callback=_finite,
-            help="Never keep more than this share of a row's lines.",
+            help="Never keep more than this share of an output's lines.",
         ),
         click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`."),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linecls.cli import warn, write_stdout
+from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ Exit status:
 """
 
 
-def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a finite number.", ctx, param)
-    return value
-
-
 @click.command(
     "prune",
     help=_HELP,
@@ -59,19 +53,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.argument("file", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: spans, counts, text.")
 @click.option("--numbers", is_flag=True, help="Put each line's number in front: '  12│line'.")
-@click.option(
-    "--bias",
-    type=float,
-    callback=_finite,
-    help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits; where the"
-    " operating point is relative, from the best line down, so -1 keeps what comes within 1 of it.",
-)
-@click.option("--max-lines", type=click.IntRange(min=0), help="Never print more lines than this.")
-@click.option("--max-tokens", type=click.IntRange(min=0), help="Never print more of the model's tokens than this.")
-@click.option(
-    "--keep-ratio", type=click.FloatRange(0, 1), callback=_finite, help="Never print more than this share of the lines."
-)
-@click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`.")
+@decoding_options
 @click.option(
     "--protect",
     type=click.Choice(["errors"]),
@@ -85,9 +67,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     default=False,
     help="Say where lines are omitted, in marker lines that `linecls expand` prints again.  [default: no markers]",
 )
-@click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+@model_options
 @click.option(
     "--daemon/--no-daemon",
     default=None,

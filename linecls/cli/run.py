@@ -16,6 +16,7 @@ import click
 
 from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES
 from linecls.cli import warn, write_stdout
+from linecls.cli._decoding_options import model_options
 from linecls.errors import LineclsError
 
 if TYPE_CHECKING:
@@ -92,9 +93,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
     help="A longer output goes through unchanged, from then on as it comes.",
 )
 @click.option("--pty", is_flag=True, help="Give the command a terminal for its output, for programs that look.")
-@click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
+@model_options
 def command(
     command_line: tuple[str, ...],
     *,

@@ -87,34 +87,13 @@ class LineClassifier(nn.Module):
             self.residual_scale.weight[:, -1] = 0.1
             self.residual_scale.bias.fill_(-1.0)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        query_ids: Tensor,
-        query_mask: Tensor,
-        line_index: Tensor,
-        line_length: Tensor,
-        line_features: Tensor,
-        line_mask: Tensor,
-        length_bucket: Tensor,
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, **inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs as `encoding.INPUT_NAMES` describes -> keep logits [B, L], answerable logits [B].
 
         Logits of padding lines are 0.
         """
-        keep, answerable, spans = self.scores(
-            input_ids=input_ids,
-            attention_mask=attention_mask,
-            query_ids=query_ids,
-            query_mask=query_mask,
-            line_index=line_index,
-            line_length=line_length,
-            line_features=line_features,
-            line_mask=line_mask,
-            length_bucket=length_bucket,
-        )
-        return final_logits(keep, spans, line_mask), answerable
+        keep, answerable, spans = self.scores(**inputs)
+        return final_logits(keep, spans, inputs["line_mask"]), answerable
 
     def scores(
         self,
