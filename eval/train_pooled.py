@@ -104,8 +104,9 @@ def checkpoints_of_old() -> Iterator[None]:
     "--eval-steps", type=click.IntRange(min=1), default=200, show_default=True, help="Steps between dev losses."
 )
 @click.option("--limit", type=click.IntRange(min=2), help="Only a random sample of so many records of each file.")
+@click.option("--dev-limit", type=click.IntRange(min=2), help="So many of the dev file.  [default: --limit]")
 @click.option("--seed", type=int, default=42, show_default=True, help="Of the sample and of the training.")
-@click.option("--bf16", is_flag=True, help="Train in bfloat16.")
+@click.option("--bf16", is_flag=True, help="Train in bfloat16, on a GPU.")
 def main(
     *,
     train: Path,
@@ -119,6 +120,7 @@ def main(
     learning_rate: float,
     eval_steps: int,
     limit: int | None,
+    dev_limit: int | None,
     seed: int,
     bf16: bool,
 ) -> None:
@@ -127,9 +129,12 @@ def main(
         from squeez.encoder.train import train_pooled  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise missing_extra(error.name or "squeez", "dev") from error
+    if bf16 and not transformers.utils.import_utils.is_torch_bf16_gpu_available():
+        raise LineclsError("the package trains in bfloat16 on GPUs alone; leave --bf16 away")
     source = source_of(backbone)
     window = max_length or window_of(source)
-    records = {role: sample(load_records(path), limit, seed) for role, path in (("train", train), ("dev", dev))}
+    sources = (("train", train, limit), ("dev", dev, dev_limit or limit))
+    records = {role: sample(load_records(path), most, seed) for role, path, most in sources}
     for role, found in records.items():
         if not found:
             raise LineclsError(f"there are no {role} records")

