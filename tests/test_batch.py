@@ -603,7 +603,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tiny_model_dir, tmp_path):
     with at_work(command, target) as run:
         run.send_signal(signal.SIGINT)
         said = run.stderr.read()
-    assert (run.returncode, said) == (130, b"")
+    assert (run.returncode, said) == (130, b"linecls: interrupted; the same command goes on with %s\n" % bytes(target))
     assert not target.exists()
     done = len(read(tmp_path / "out.jsonl.part"))
     assert 0 < done < 300

@@ -295,6 +295,7 @@ def test_command_exports_and_tunes(tmp_path: Path, tiny_tokenizer_path: Path) ->
     result = CliRunner().invoke(main, [*arguments, "--tune", str(tmp_path / "dev.jsonl.gz")])
     assert result.exit_code == 0, result.output
     artifact = Artifact.load(target)
+    assert "fused operators of the encoder: MultiHeadAttention 2, SkipLayerNormalization 4" in result.stderr
     assert artifact.default_operating_point == "f1"
     assert set(artifact.operating_points) == {"f1", "recall"}
     assert list(artifact.files) == ["int8"]
