@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from runtime_profile import ATTENTIONS, PRODUCTS, Inside, bandwidth, peak, profiled
+from runtime_profile import ATTENTIONS, PRODUCTS, Inside, Recorded, bandwidth, peak, profiled
 from throughput_worker import SYSTEMS
 
 from linecls import __version__
@@ -48,6 +48,8 @@ _BACKBONE = "package:all-MiniLM-L6-v2"
 _SHORT_LINES = 200  # of the output for the whole-process comparison
 _MOST_OPERATORS = 8
 _PROFILED = 12  # observations: the runtime's profile holds a limited number of events
+_BARE = 24  # observations whose calls are made again without the engine: what they read is kept in memory
+_BARE_ROUNDS = 3
 
 
 @click.command(help=__doc__)
@@ -314,44 +316,74 @@ def measure(
 def inside_engine(
     model: Path, artifact: Artifact, pairs: list[tuple[str, str]], tokens: int, device: str, threads: int
 ) -> dict[str, Any]:
-    """For each variant: time inside the runtime, padding, share of products, and the machine's floor."""
+    """For each variant: the engine beside its bare sessions, padding, share of products, and the machine's floor."""
     from linecls.pruner import Pruner
 
     found: dict[str, Any] = {}
+    peaks: dict[str, float] = {}
     for variant in artifact.files:
         if variant == "fp16" and device == "cpu":
             continue
         click.echo(f"profiling {variant}", err=True)
         pruner = Pruner.from_pretrained(model, device=device, threads=threads, variant=variant)
         list(pruner.prune_many(pairs[:3]))
+        pruner.forget()
         with Inside() as inside:
             before = time.perf_counter()
             list(pruner.prune_many(pairs))
             whole = time.perf_counter() - before
+        bare = beside_bare(pruner, pairs[:_BARE])
         sample = pairs[:_PROFILED]
-        with profiled() as work:
+        with profiled() as work, Inside() as fed:
             list(Pruner.from_pretrained(model, device=device, threads=threads, variant=variant).prune_many(sample))
         seen = count_tokens(artifact, [observation for _, observation in sample])
         kind = variant if variant in ("int8", "fp16") else "fp32"
-        speed, memory = peak(kind, device=device, threads=threads), bandwidth()
+        for needed in {kind, *work.operations_by} - set(peaks):
+            peaks[needed] = peak(needed, device=device, threads=threads)
+        memory = bandwidth()
+        at_peak = sum(done / peaks[precision] for precision, done in work.operations_by.items())
+        # What is fed grows otherwise than the observations: long lines are cut, windows repeat context.
+        whole_over_sample = inside.tokens / fed.tokens if fed.tokens else tokens / seen
         # The bandwidth is the host's; on a GPU only the operations make the floor.
-        floor = max(work.operations / speed, work.bytes / memory if device == "cpu" else 0.0) / seen * tokens
+        floor = max(at_peak, work.bytes / memory if device == "cpu" else 0.0) * whole_over_sample
         found[variant] = {
             "seconds": whole,
             "tokens_per_second": tokens / whole,
             "share_inside_runtime": inside.seconds / whole,
+            "share_of_bare_sessions": bare,
             "calls": inside.calls,
             "padding": 1 - inside.tokens / inside.cells if inside.cells else None,
             "share_in_products": work.in_products / work.total,
             "operators_seconds": dict(work.seconds.most_common(_MOST_OPERATORS)),
             "operations_per_token": work.operations / seen,
             "product_bytes_per_token": work.bytes / seen,
-            "peak_operations_per_second": speed,
+            "peak_operations_per_second": peaks[kind],
+            "operations_by_precision": {name: done / work.operations for name, done in work.operations_by.items()},
             "bandwidth_bytes_per_second": memory,
             "floor_seconds": floor,
             "share_of_floor": floor / whole,
         }
     return found
+
+
+def beside_bare(pruner: Any, pairs: Sequence[tuple[str, str]]) -> float:
+    """Tokens/s of the engine over those of its sessions given the same calls and nothing else to do.
+
+    Median over interleaved rounds. Time inside the runtime says less: while the engine tokenises beside a call, that
+    call is slower than by itself.
+    """
+    with Recorded() as recorded:
+        pruner.forget()
+        list(pruner.prune_many(pairs))
+    ratios = []
+    for _ in range(_BARE_ROUNDS):
+        pruner.forget()
+        before = time.perf_counter()
+        list(pruner.prune_many(pairs))
+        engine = time.perf_counter() - before
+        ratios.append(recorded.replay() / engine)
+    pruner.forget()
+    return statistics.median(ratios)
 
 
 # --- whole processes ------------------------------------------------------------------------------------------
@@ -388,6 +420,7 @@ def compare_processes(folder: Path, settings: dict[str, Any], repeats: int) -> d
         commands["squeez"] += ["--local-model", settings["squeez_model"]]
     threads = str(settings["threads"])
     environment = {**os.environ, "OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", "HOME": str(folder)}
+    environment["LINECLS_DAEMON"] = "0"  # a resident process of the user must not answer
     times: dict[str, list[float]] = {name: [] for name in commands}
     click.echo("timing whole commands", err=True)
     for number in range(repeats + 1):  # the first one fills the file cache
@@ -468,7 +501,8 @@ def goals(result: dict[str, Any]) -> list[dict[str, Any]]:
         ("int8 over torch eager, tokens/s", ratio("linecls_int8", "torch_eager"), ">=", 3.0),
         ("int8 over torch.compile, tokens/s", ratio("linecls_int8", "torch_compile"), None, None),
         ("int8 over squeez pooled, tokens/s", ratio("linecls_int8", "squeez_pooled"), None, None),
-        ("time inside the runtime, of the whole engine, int8", engine.get("share_inside_runtime"), ">=", 0.85),
+        ("engine over its bare sessions, tokens/s, int8", engine.get("share_of_bare_sessions"), ">=", 0.85),
+        ("time inside the runtime, of the whole engine, int8", engine.get("share_inside_runtime"), None, None),
         (
             "squeez over linecls prune, whole process",
             peer["median_seconds"] / own["median_seconds"] if own and peer else None,
@@ -520,14 +554,15 @@ def as_markdown(result: dict[str, Any]) -> str:
         body.append(f"| {goal['what']} | {value} | {wanted} | {met} |")
     body += ["", "## Inside the engine", ""]
     body += [
-        "| variant | tokens/s | inside the runtime | padding | in products | MFLOP/token | peak GFLOP/s"
-        " | share of floor |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| variant | tokens/s | over bare sessions | inside the runtime | padding | in products | MFLOP/token"
+        " | peak GFLOP/s | share of floor |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for variant, e in result["engine"].items():
         padding = "-" if e["padding"] is None else f"{e['padding']:.1%}"
         body.append(
-            f"| {variant} | {e['tokens_per_second']:,.0f} | {e['share_inside_runtime']:.1%} | {padding} |"
+            f"| {variant} | {e['tokens_per_second']:,.0f} | {e['share_of_bare_sessions']:.1%} |"
+            f" {e['share_inside_runtime']:.1%} | {padding} |"
             f" {e['share_in_products']:.1%} | {e['operations_per_token'] / 1e6:.1f} |"
             f" {e['peak_operations_per_second'] / 1e9:.0f} | {e['share_of_floor']:.1%} |"
         )
@@ -536,8 +571,9 @@ def as_markdown(result: dict[str, Any]) -> str:
         "Tokens: of the observations alone, by the model's tokenizer. In products: time of "
         + ", ".join(sorted(PRODUCTS)[:4])
         + f", … and {', '.join(sorted(ATTENTIONS)[:2])}, … in the runtime's profile. Floor: the products' operations at"
-        " the measured peak of a plain product of the same precision, or their bytes at the measured bandwidth,"
-        " whichever takes longer.",
+        " the measured peak of a plain product of their own precision, or their bytes at the measured bandwidth,"
+        " whichever takes longer. Over bare sessions: tokens/s of the engine over those of the same calls made by"
+        " themselves.",
         "",
     ]
     for variant, e in result["engine"].items():

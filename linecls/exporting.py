@@ -24,6 +24,7 @@ from linecls.fusing import fuse_encoder
 from linecls.model.backbone import Backbone, load_tokenizer
 from linecls.model.classifier import ClassifierConfig, LineClassifier, final_logits
 from linecls.model.pooling import to_tensors
+from linecls.model.sliding import export_form
 from linecls.network import (
     ENCODER_INPUTS,
     ENCODER_OUTPUTS,
@@ -91,7 +92,8 @@ class _EncoderGraph(torch.nn.Module):
         self.backbone = model.backbone
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        return self.backbone(input_ids, attention_mask).float()
+        with export_form(self.backbone, attention_mask):
+            return self.backbone(input_ids, attention_mask).float()
 
 
 class _ScorerGraph(torch.nn.Module):

@@ -53,6 +53,10 @@ class Network(Protocol):
         """For each pair the keep logits [its lines] and the answerable logit."""
         ...
 
+    def forget(self) -> None:
+        """Let go of what is kept of earlier pairs; no result changes."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
@@ -117,6 +121,11 @@ class SplitNetwork:
                 self._queries.put(query_key, queries[query_key], len(queries[query_key]))
             results.append(self._score(pair, segments[segment_key], queries[query_key]))
         return results
+
+    def forget(self) -> None:
+        """Let go of the states of earlier segments and queries; no result changes."""
+        self._segments.clear()
+        self._queries.clear()
 
     def _encode_groups(self, groups: list[list[IntArray]]) -> list[list[FloatArray]]:
         """States of the rows of each group; equal rows run once."""
@@ -198,6 +207,9 @@ class WholeNetwork:
             keep, answerable = self._graph.run(collate([pair]))
             results.append((np.asarray(keep[0], np.float32), float(answerable[0])))
         return results
+
+    def forget(self) -> None:
+        """Nothing is kept."""
 
 
 def assemble(windows: Windows, states: Sequence[FloatArray], pooling: str) -> Encoded:

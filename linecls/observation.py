@@ -8,14 +8,18 @@ Bytes that are no UTF-8 are carried as surrogate escapes and come back unchanged
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import AnyStr
 
 from linecls.spans import Span, merge
 
 # Terminal escapes (CSI, OSC, two-byte) and control characters say nothing about what a line means.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+# So much is decoded and split at once, and the line after it: one character beyond Latin-1 makes each of a str's
+# characters two or four bytes wide, and a log of 100 MB must not be 400 MB for that.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,10 @@ class Observation:
     def of(cls, raw: str | bytes) -> Observation:
         """Split raw output. Accepts any str or bytes; never fails on content."""
         if isinstance(raw, (bytes, bytearray, memoryview)):
-            return cls(split_lines(bytes(raw).decode("utf-8", "surrogateescape")), True)
+            lines: list[str] = []
+            for block in _blocks(bytes(raw), b"\n"):
+                lines += split_lines(block.decode("utf-8", "surrogateescape"))
+            return cls(lines, True)
         if not isinstance(raw, str):
             raise TypeError(f"an observation is str or bytes, not {type(raw).__name__}")
         return cls(split_lines(raw), False)
@@ -56,12 +63,23 @@ class Observation:
 
 def split_lines(text: str) -> list[str]:
     r"""Split on `\n` only, keeping terminators: `"".join(split_lines(t)) == t` for every str."""
-    lines = text.split("\n")
-    last = lines.pop()
-    lines = [line + "\n" for line in lines]
-    if last:
-        lines.append(last)
+    lines: list[str] = []
+    for block in _blocks(text, "\n"):
+        parts = block.split("\n")
+        last = parts.pop()
+        lines += [part + "\n" for part in parts]
+        if last:
+            lines.append(last)
     return lines
+
+
+def _blocks(raw: AnyStr, newline: AnyStr) -> Iterator[AnyStr]:
+    """Cut behind the first newline after each `_BLOCK`; the parts make up the whole."""
+    start = 0
+    while start < len(raw):
+        stop = raw.find(newline, start + _BLOCK) + 1 or len(raw)
+        yield raw[start:stop]
+        start = stop
 
 
 def scoring_text(line: str) -> str:

@@ -184,6 +184,11 @@ class Pruner:
             raise ValueError(f"batch_tokens must be at least 1, not {batch_tokens}")
         return self._stream(pairs, point, budget, batch_tokens)
 
+    def forget(self) -> None:
+        """Let go of what is kept of earlier observations and queries; no result changes. For measurements."""
+        self._reader.forget()
+        self.network.forget()
+
     def _decoding(
         self,
         *,
@@ -320,6 +325,10 @@ class _Reader:
         for segment, shared in self._segments(observation):
             windows = self._encoder.windows(segment, query) if shared is None else shared
             yield Pair(query, segment, windows, self._encoder.features(segment, query))
+
+    def forget(self) -> None:
+        """Let go of the last observation."""
+        self._last = None
 
     def _segments(self, observation: Observation) -> Iterator[tuple[Segment, Windows | None]]:
         last = self._last  # another thread may put its own in this place

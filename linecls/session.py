@@ -26,7 +26,7 @@ def parse_device(device: str) -> tuple[str, int]:
     """`auto`, `cpu`, `cuda[:N]` or `tensorrt[:N]` as kind and index. Raises DeviceError for anything else."""
     match = _DEVICE.fullmatch(device)
     if match is None:
-        raise DeviceError(f"unknown device {device!r}; use auto, cpu, cuda or cuda:N")
+        raise DeviceError(f"unknown device {device!r}; use auto, cpu, cuda, cuda:N or tensorrt")
     return device.partition(":")[0], int(match.group(1) or 0)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import load
 
 from linecls.batch import pruning, publishing, report, sources
 from linecls.batch import spool as spooling
@@ -270,6 +274,17 @@ def test_a_row_of_50_megabytes(stub, batch, tmp_path):
     assert (row["text"], row["total_lines"], row["total_bytes"]) == ("first\n", 3, 50_000_011)
 
 
+def test_a_row_of_50_megabytes_through_the_engine(tiny_model_dir, tmp_path):
+    big = {"query": "login", "tool_output": "first\n" + "y " * 25_000_000 + "\nthe login failed\n"}
+    source = write(tmp_path / "in.jsonl", [*observations(2), big, *observations(1)])
+    options = {"bias": -1000.0}
+    plan = Plan(str(source), tmp_path / "out.jsonl", options=options, model=str(tiny_model_dir), device="cpu")
+    assert run_batch(plan).failed == 0
+    row = read(tmp_path / "out.jsonl")[2]
+    assert (row["kept_bytes"], row["total_bytes"]) == (50_000_024, 50_000_024)
+    assert row["text"] == big["tool_output"]
+
+
 def test_stop_at_the_first_bad_row(stub, batch, tmp_path):
     rows = observations(6)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -333,6 +348,50 @@ def test_rows_before_a_broken_input_are_answered():
     assert [next(stream).number for _ in range(5)] == list(range(5))
     with pytest.raises(LineclsError, match="ends here"):
         next(stream)
+
+
+MANY = """
+import json, resource, sys
+from pathlib import Path
+import numpy as np
+from linecls.batch.run import Plan, run_batch
+from linecls.pruner import Pruner, Pruning
+from linecls.spans import Span
+
+class Keeper:
+    def prune_many(self, pairs, **_):
+        for _, text in pairs:
+            yield Pruning(text, [Span(1, 20)], np.zeros(20, np.float32), 0.5, 20, 20)
+
+Pruner.from_pretrained = classmethod(lambda cls, *_, **__: Keeper())
+assert run_batch(Plan(sys.argv[1], Path(sys.argv[2]), model=sys.argv[3])).failed == 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count memory in other units")
+@pytest.mark.parametrize("form", ["jsonl", "jsonl.gz"])
+def test_many_rows_need_no_more_memory_than_few(tiny_model_dir, tmp_path, form):
+    """Read, waiting, written and published, with a pruner that costs nothing: 38 MB of rows against 2 MB."""
+    peaks = []
+    for count in (1000, 20_000):
+        source, target = tmp_path / f"in{count}.jsonl", tmp_path / f"out{count}.{form}"
+        with source.open("w") as file:
+            for number in range(count):
+                text = "".join(f"{number} {'x' * 90}\n" for _ in range(20))
+                file.write(json.dumps({"query": f"q{number}", "tool_output": text}) + "\n")
+        command = [sys.executable, "-c", MANY, str(source), str(target), str(tiny_model_dir)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(run.stdout) / 1024)
+        assert len(read(target)) == count
+    assert peaks[1] - peaks[0] < 10  # MiB
+
+
+def test_the_engine_keeps_nothing_of_the_rows_that_are_written(tiny_model_dir):
+    """The program that shows it for a million rows, at small size: rows beyond those that may wait."""
+    program = load("batch_memory")
+    few, many = (program.measure(count, tiny_model_dir, 1)["peak_mib"] for count in (program.FEW, 6000))
+    assert many - few < 25  # MiB: at most 4,096 rows wait, of some 2 KB each with their answers
 
 
 # Broken inputs
@@ -535,6 +594,52 @@ def test_kill_9_at_random_moments(tiny_model_dir, tmp_path):
     assert not journal.exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupted_run_says_so_and_goes_on(tiny_model_dir, tmp_path):
+    source, target = write(tmp_path / "in.jsonl", observations(300)), tmp_path / "out.jsonl"
+    run_batch(Plan(str(source), tmp_path / "whole.jsonl", model=str(tiny_model_dir), device="cpu", threads=1))
+    command = [sys.executable, "-c", KILLED, "batch", source, "-o", target, "--model", tiny_model_dir]
+    command = [*map(str, command), "--device", "cpu", "--threads", "1"]
+    with at_work(command, target) as run:
+        run.send_signal(signal.SIGINT)
+        said = run.stderr.read()
+    assert (run.returncode, said) == (130, b"linecls: interrupted; the same command goes on with %s\n" % bytes(target))
+    assert not target.exists()
+    done = len(read(tmp_path / "out.jsonl.part"))
+    assert 0 < done < 300
+    run = subprocess.run(command, capture_output=True, check=False)
+    assert (run.returncode, run.stderr) == (0, b"linecls: %d rows were done before\n" % done)
+    assert target.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl", "whole.jsonl"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX locks")
+def test_a_second_process_does_not_touch_the_output_of_the_first(tiny_model_dir, batch, tmp_path):
+    source, target = write(tmp_path / "in.jsonl", observations(200)), tmp_path / "out.jsonl"
+    run_batch(Plan(str(source), tmp_path / "whole.jsonl", model=str(tiny_model_dir), device="cpu", threads=1))
+    command = [sys.executable, "-c", KILLED, "batch", source, "-o", target, "--model", tiny_model_dir]
+    with at_work([*map(str, command), "--device", "cpu", "--threads", "1"], target) as run:
+        second = batch(source, "-o", target, "--model", tiny_model_dir, "--device", "cpu", "--overwrite")
+        assert run.poll() is None
+        said = run.stderr.read()
+    assert (second.exit_code, second.stderr) == (
+        2,
+        f"linecls: another run is writing {target}; wait for it, or choose another output\n",
+    )
+    assert (run.returncode, said) == (0, b"")
+    assert target.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@contextmanager
+def at_work(command: list[str], target: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a batch that has brought its first rows to the disk."""
+    journal = target.with_name(target.name + ".journal")
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as run:
+        while run.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
+            time.sleep(0.002)
+        yield run
+
+
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
@@ -559,6 +664,32 @@ def test_a_disk_that_fills_up(tiny_model_dir, tmp_path):
     options = {"options": {"bias": -1000.0}, "model": str(tiny_model_dir), "device": "cpu"}
     assert run_batch(Plan(str(source), target, **options)).rows == 60
     run_batch(Plan(str(source), tmp_path / "whole.jsonl", **options))
+    assert target.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_no_space_is_left_for_a_row(stub, batch, tmp_path, monkeypatch):
+    """A write of which half is done, then none, as on a disk that fills up; the checkpoint has no room either."""
+    monkeypatch.setattr(spooling, "_BUFFER", 1000)
+    source, target = write(tmp_path / "in.jsonl", observations(40)), tmp_path / "out.jsonl"
+    assert batch(source, "-o", tmp_path / "whole.jsonl").exit_code == 0
+    whole, room = os.write, 6000
+
+    def full(descriptor, data):
+        nonlocal room
+        written = whole(descriptor, bytes(data)[:room]) if room else 0
+        room -= written
+        if not written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        result = batch(source, "-o", target)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"linecls: cannot write {target}.part: No space left on device; ")
+    assert result.stderr.endswith(f" rows are safe in {target}.part, the same command goes on from there\n")
+    assert not target.exists()
+    assert batch(source, "-o", target).exit_code == 0
     assert target.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from linecls.batch import ray_engine
 from linecls.batch.run import Plan, run_batch
-from linecls.batch.spool import Spool
+from linecls.batch.spool import Checkpoint, Spool
 from linecls.cli import main
 from linecls.errors import LineclsError
 
@@ -52,14 +56,38 @@ def test_the_bytes_are_those_of_the_local_engine(cluster, source, tmp_path, tiny
     assert ray.read_bytes() == local.read_bytes()
 
 
-def test_two_actors_share_the_work(cluster, source, tmp_path, tiny_model_dir):
-    from linecls.batch.ray_engine import _pipeline
-    from linecls.batch.spool import Checkpoint
+def test_two_actors_share_the_work(cluster, source, tmp_path, tiny_model_dir, monkeypatch):
+    class Named(ray_engine.Worker):
+        def __call__(self, batch):
+            time.sleep(1)  # so that one of them cannot do it all before the other has started
+            super().__call__(batch)
+            return ray_engine._table([os.getpid()])
 
+    monkeypatch.setattr(ray_engine, "Worker", Named)
     plan = Plan(str(source), tmp_path / "out.jsonl", model=str(tiny_model_dir), device="cpu", workers=2)
-    data = _pipeline(cluster, plan, Checkpoint())
-    assert sum(len(batch["bundle"]) for batch in data.iter_batches(batch_size=None)) == 3  # bundles of 256 rows
-    assert "2 actors" in data.stats() or "MapBatches(Worker)" in data.stats()
+    batches = ray_engine._pipeline(cluster, plan, Checkpoint()).iter_batches(batch_size=None)
+    processes = [pickle.loads(bundle)[0] for batch in batches for bundle in batch["bundle"]]
+    assert len(processes) == 3  # bundles of 256 rows
+    assert len({*processes, os.getpid()}) == 3
+
+
+def test_an_actor_that_dies_is_replaced(cluster, source, tmp_path, tiny_model_dir, monkeypatch):
+    died = tmp_path / "died"
+
+    class Mortal(ray_engine.Worker):
+        def __call__(self, batch):
+            if not died.exists():
+                died.touch()
+                os._exit(1)
+            return super().__call__(batch)
+
+    options = {"model": str(tiny_model_dir), "device": "cpu"}
+    run_batch(Plan(str(source), tmp_path / "whole.jsonl", **options))
+    monkeypatch.setattr(ray_engine, "Worker", Mortal)
+    result = run_batch(Plan(str(source), tmp_path / "out.jsonl", engine="ray", workers=2, **options))
+    assert died.exists()
+    assert (result.rows, result.failed) == (600, 3)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_it_goes_on_where_another_engine_stopped(cluster, source, tmp_path, tiny_model_dir):

@@ -169,7 +169,7 @@ def test_no_such_model(prune, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("login", "--device", "tpu"), "linecls: unknown device 'tpu'; use auto, cpu, cuda or cuda:N\n"),
+        (("login", "--device", "tpu"), "linecls: unknown device 'tpu'; use auto, cpu, cuda, cuda:N or tensorrt\n"),
         (("login", "no/such/file"), "linecls: cannot read no/such/file: No such file or directory\n"),
         (("login", "."), "linecls: cannot read .: Is a directory\n"),
     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,12 +125,12 @@ def modernbert(tiny_tokenizer_path: Path) -> exporting.Checkpoint:
             "model_type": "modernbert",
             "vocab_size": tokenizer.get_vocab_size(),
             "hidden_size": 16,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 1,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 2,
             "intermediate_size": 16,
             "max_position_embeddings": 8192,
             "local_attention": 32,
-            "global_attn_every_n_layers": 2,
+            "global_attn_every_n_layers": 3,
             **special,
         },
     )
@@ -142,16 +144,97 @@ def modernbert(tiny_tokenizer_path: Path) -> exporting.Checkpoint:
     return exporting.Checkpoint(model, encoding, tokenizer, {"backbone": "modernbert"})
 
 
-def test_modernbert_with_long_windows_and_span_scores(modernbert: exporting.Checkpoint, tmp_path: Path) -> None:
-    short = "the login cache key failed on port 8080\n\nb\n" * 60
-    artifact = exporting.export(modernbert, tmp_path / "model", variants=["fp32"], check_on=[("login failed", short)])
+SHORT = "the login cache key failed on port 8080\n\nb\n" * 60
+LONG = "".join(f"login {n % 10} of the cache failed on port\n" for n in range(400))
+
+
+@pytest.fixture(scope="module")
+def modernbert_dir(modernbert: exporting.Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All variants, span scores too."""
+    directory = tmp_path_factory.mktemp("modernbert") / "model"
+    exporting.export(modernbert, directory, variants=exporting.VARIANTS, check_on=[("login failed", SHORT)])
+    return directory
+
+
+def test_modernbert_exports_in_every_variant(modernbert: exporting.Checkpoint, modernbert_dir: Path) -> None:
+    artifact = Artifact.load(modernbert_dir)
     assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
-    assert artifact.providers == {"cpu": "fp32", "cuda": "fp32"}
-    long = "".join(f"login {n % 10} of the cache failed on port\n" for n in range(400))
-    pruner = Pruner.from_pretrained(tmp_path / "model", device="cpu", threads=1)
-    (segment,) = pruner.encoder.segments(Observation.of(long))
+    assert artifact.provenance["fused_operators"]["MultiHeadAttention"] == 1  # of three, one looks at all tokens
+    assert artifact.providers == {"cpu": "int8", "cuda": "fp16"}
+    sizes = {name: artifact.graphs(name)["encoder"].stat().st_size for name in exporting.VARIANTS}
+    assert sizes["int8"] < sizes["fp32"] > sizes["fp16"]
+    for query, text in (("login failed", LONG), ("", SHORT[:700])):  # windows of 3,000 tokens, and one of 200
+        logits = {
+            name: Pruner.from_pretrained(modernbert_dir, device="cpu", variant=name, threads=1)
+            .prune(query, text)
+            .keep_logits
+            for name in exporting.VARIANTS
+        }
+        spread = float(logits["fp32"].std())
+        np.testing.assert_allclose(logits["fp16"], logits["fp32"], atol=0.1 * spread)
+        np.testing.assert_allclose(logits["int8"], logits["fp32"], atol=1.5 * spread)
+        assert np.corrcoef(logits["int8"], logits["fp32"])[0, 1] > 0.9
+
+
+def test_modernbert_with_long_windows_agrees_with_torch(modernbert: exporting.Checkpoint, modernbert_dir: Path) -> None:
+    pruner = Pruner.from_pretrained(modernbert_dir, device="cpu", threads=1, variant="fp32")
+    (segment,) = pruner.encoder.segments(Observation.of(LONG))
     assert max(len(row) for row in pruner.encoder.windows(segment).rows) > 3000
-    assert np.isfinite(pruner.prune("login", long).keep_logits).all()
+    pairs = exporting.example_pairs(modernbert.encoder, [("login", LONG)])
+    assert exporting.parity(modernbert.model, pruner.network, pairs) <= exporting.PARITY
+
+
+@pytest.mark.parametrize("variant", exporting.VARIANTS)
+def test_nothing_in_modernbert_s_graph_grows_with_the_square_of_the_tokens(
+    modernbert_dir: Path, tmp_path: Path, variant: str
+) -> None:
+    """By the runtime's own account of every operator's output. What MultiHeadAttention holds inside is not seen."""
+    graph = Artifact.load(modernbert_dir).graphs(variant)["encoder"]
+    one, other = (largest_output(graph, width, tmp_path / str(width)) for width in (1500, 3000))
+    assert other == pytest.approx(2 * one, rel=0.05)
+
+
+def largest_output(graph: Path, width: int, prefix: Path) -> int:
+    """Numbers in the largest output of any operator for one window of `width` tokens."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.enable_profiling, options.profile_file_prefix, options.intra_op_num_threads = True, str(prefix), 1
+    session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    ids = np.arange(width, dtype=np.int64)[None] % 300
+    session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    events = json.loads(Path(session.end_profiling()).read_text())
+    shapes = [
+        shape for e in events for item in e.get("args", {}).get("output_type_shape", []) for shape in item.values()
+    ]
+    assert len(shapes) > 50
+    return max(math.prod(shape) for shape in shapes)
+
+
+@settings(max_examples=40)
+@given(lengths=st.lists(st.integers(1, 50), min_size=1, max_size=3), reach=st.integers(1, 20), seed=st.integers(0, 99))
+def test_attention_in_blocks_is_attention_behind_a_mask(lengths: list[int], reach: int, seed: int) -> None:
+    from linecls.model.sliding import nearby
+
+    torch.manual_seed(seed)
+    query, key, value = torch.randn(3, len(lengths), max(lengths), 2, 4).unbind(0)
+    place = torch.arange(max(lengths))
+    mask = (place < torch.tensor(lengths)[:, None]).long()
+    near = (place[None] - place[:, None]).abs() <= reach
+    scores = torch.einsum("wqhd,wkhd->whqk", query, key) / 2
+    scores = scores.masked_fill(~(near & mask[:, None, None, :].bool()), float("-inf"))
+    wanted = torch.einsum("whqk,wkhd->wqhd", scores.softmax(-1), value)
+    got = nearby(query, key, value, mask, reach)
+    assert got.isfinite().all()
+    for row, length in enumerate(lengths):
+        torch.testing.assert_close(got[row, :length], wanted[row, :length], rtol=1e-4, atol=1e-5)
+
+
+def test_exporting_leaves_the_model_as_it_was(modernbert: exporting.Checkpoint, modernbert_dir: Path) -> None:
+    backbone = modernbert.model.backbone
+    assert not [m for m in backbone.modules() if "forward" in vars(m)]
+    ids = torch.arange(40).reshape(1, -1)
+    assert backbone(ids, torch.ones_like(ids)).isfinite().all()
 
 
 def test_half_precision_is_close(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:
@@ -212,6 +295,7 @@ def test_command_exports_and_tunes(tmp_path: Path, tiny_tokenizer_path: Path) ->
     result = CliRunner().invoke(main, [*arguments, "--tune", str(tmp_path / "dev.jsonl.gz")])
     assert result.exit_code == 0, result.output
     artifact = Artifact.load(target)
+    assert "fused operators of the encoder: MultiHeadAttention 2, SkipLayerNormalization 4" in result.stderr
     assert artifact.default_operating_point == "f1"
     assert set(artifact.operating_points) == {"f1", "recall"}
     assert list(artifact.files) == ["int8"]

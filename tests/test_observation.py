@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from linecls import observation
 from linecls.observation import Observation, scoring_text, split_lines
 from linecls.spans import Span, to_mask
 
@@ -48,6 +50,25 @@ def test_joining_the_lines_gives_the_input_again(raw: str | bytes) -> None:
     assert type(observation.raw) is type(raw)
     assert observation.is_bytes == isinstance(raw, bytes)
     assert len(observation) == len(observation.lines)
+
+
+@given(st.one_of(texts, byte_strings), st.integers(1, 9))
+def test_lines_do_not_depend_on_the_blocks_that_are_split_at_once(raw: str | bytes, block: int) -> None:
+    lines = Observation.of(raw).lines
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observation, "_BLOCK", block)
+        assert Observation.of(raw).lines == lines
+
+
+def test_one_wide_character_does_not_widen_the_whole() -> None:
+    raw = b"x" * 99 + b"\n"
+    raw = raw * 150_000 + "\U0001f600\n".encode()
+    tracemalloc.start()
+    lines = Observation.of(raw).lines
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(lines) == 150_001
+    assert peak - held < len(raw)  # decoded at once it would be four times as long
 
 
 @given(st.one_of(texts, byte_strings))

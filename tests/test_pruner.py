@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -320,6 +321,54 @@ def test_memory_grows_with_lines_not_with_windows(pruner):
     tracemalloc.stop()
     assert result.text == observation
     assert peak < 600 * total  # the lines themselves are about 100 bytes each, the tokens of all far more
+
+
+LONG = """
+import json, sys, time
+from pathlib import Path
+from linecls.pruner import Pruner
+
+def status(name):
+    return int(Path("/proc/self/status").read_text().partition(name + ":")[2].split()[0]) * 1024
+
+pruner = Pruner.from_pretrained(sys.argv[1], device="cpu", threads=1, variant=sys.argv[2])
+pruner.prune("which step failed", b"".join(b"warm %d up\\n" % i for i in range(2000)))
+found = []
+for total in (4000, 40000):
+    raw = b"".join(b"step %d of %d passed\\n" % (i, total) for i in range(total))
+    Path("/proc/self/clear_refs").write_text("5")
+    held, begun = status("VmRSS"), time.process_time()
+    pruning = pruner.prune("which step failed", raw, max_lines=5)
+    assert (pruning.total_lines, len(pruning.keep_logits)) == (total, total)
+    found.append((status("VmHWM") - held, time.process_time() - begun))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs the memory figures of Linux")
+@pytest.mark.parametrize("variant", ["int8", "fp32"])
+def test_ten_times_the_lines_cost_ten_times_the_time_and_no_states(tiny_model_dir, variant):
+    """No two lines alike, so nothing is computed once for several. The states of all tokens would be 1,150 bytes a
+    line here (9 tokens of 32 floats), and for the embedded model 12 times that."""
+    command = [sys.executable, "-c", LONG, str(tiny_model_dir), variant]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    (few, few_seconds), (many, many_seconds) = json.loads(run.stdout)
+    assert (many - few) / 36_000 < 400
+    assert many_seconds < 20 * few_seconds
+
+
+def test_what_is_kept_of_earlier_pairs_can_be_dropped(tiny_model_dir, sentences, calls):
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu", threads=1)
+    before = pruner.prune("login", "\n".join(sentences))
+    once = len(calls)
+    calls.clear()
+    pruner.prune("login", "\n".join(sentences))
+    kept = len(calls)
+    calls.clear()
+    pruner.forget()
+    again = pruner.prune("login", "\n".join(sentences))
+    assert kept < once == len(calls)
+    assert (again.keep_logits == before.keep_logits).all()
 
 
 # The artifact as the pruner meets it

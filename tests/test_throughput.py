@@ -81,6 +81,25 @@ def test_time_inside_the_runtime_and_padding(product):
     assert inside.seconds > 0
 
 
+def test_operations_are_counted_by_their_precision():
+    read = [{"float": [8, 4]}, {"float": [4, 6]}]
+    assert runtime_profile._precision("MatMul", read) == "fp32"
+    assert runtime_profile._precision("MatMul", [{"float16": [8, 4]}, {"float16": [4, 6]}]) == "fp16"
+    assert runtime_profile._precision("MatMulIntegerToFloat", [{"uint8": [8, 4]}]) == "int8"
+
+
+def test_recorded_calls_are_made_again(product):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(product, providers=["CPUExecutionProvider"])
+    with runtime_profile.Recorded() as recorded:
+        for rows in (8, 24):
+            session.run(None, {"attention_mask": np.ones((rows, 16), np.float32)})
+    session.run(None, {"attention_mask": np.ones((2, 16), np.float32)})  # outside: not recorded
+    assert recorded.replay() > 0
+    assert [arguments[2]["attention_mask"].shape for _, arguments, _ in recorded._calls] == [(8, 16), (24, 16)]
+
+
 @pytest.mark.parametrize("kind", ["fp32", "int8"])
 def test_the_peak_is_a_speed(kind):
     pytest.importorskip("onnx")
@@ -112,6 +131,21 @@ def test_systems_in_processes_of_their_own(settings):
     assert "fp16" in skipped["linecls_fp16"]
 
 
+def test_no_round_lives_on_what_the_one_before_has_encoded(settings, monkeypatch):
+    """Everything here fits into what a network keeps."""
+    import throughput_worker
+
+    run = throughput_worker.SYSTEMS["linecls_int8"](settings)
+    pairs = throughput_worker.load_pairs(Path(settings["pairs"]))[:2]
+    counts = []
+    for _ in range(3):
+        with runtime_profile.Inside() as inside:
+            run(pairs)
+        counts.append((inside.calls, inside.tokens))
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0][0] >= 2 * 2 * 3  # the stream and single calls: window, query and scorer of both pairs
+
+
 def test_inside_engine_counts_the_network_s_work(tiny_model_dir):
     from linecls.artifact import Artifact
 
@@ -121,6 +155,9 @@ def test_inside_engine_counts_the_network_s_work(tiny_model_dir):
     assert list(found) == list(artifact.files)
     for values in found.values():
         assert 0 < values["share_inside_runtime"] < 1
+        assert 0 < values["share_of_bare_sessions"] < 1.5
+        assert sum(values["operations_by_precision"].values()) == pytest.approx(1)
+        assert set(values["operations_by_precision"]) <= {"int8", "fp32"}
         assert 0 < values["share_in_products"] < 1
         assert values["operations_per_token"] > 2 * 2 * 12 * 32 * 32  # two layers of width 32
         assert values["share_of_floor"] > 0

@@ -47,7 +47,7 @@ def model_options(command: _Command) -> _Command:
     """Add --model, --device and --threads."""
     options = (
         click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model."),
-        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N."),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N]."),
         click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
     )
     return _apply(command, options)

@@ -46,7 +46,7 @@ def _loading(function: Any) -> Any:
     for option in (
         click.option("--idle", type=click.IntRange(min=1), metavar="SECONDS", help="End when idle for so long."),
         click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
-        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N."),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N]."),
         click.option("--model", metavar="DIRECTORY", help="Model directory, in place of the embedded model."),
     ):
         function = option(function)

@@ -91,7 +91,9 @@ Exit status:
     "heuristics]",
 )
 @click.option("--model", metavar="MODEL", help="Model directory or hub id for linecls.")
-@click.option("--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda or cuda:N.")
+@click.option(
+    "--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda[:N] or tensorrt[:N]."
+)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads of linecls.")
 @click.option("--bias", type=float, help="Let linecls keep less (larger) or more (smaller); in logits.")
 @click.option("--operating-point", metavar="NAME", help="Let linecls decode as tuned for a target.")

@@ -68,6 +68,11 @@ def command(
         check_on=[(r.query, r.tool_output) for r in records[:8]] or [("which error", "a\nb: error\nc\n" * 30)],
     )
     click.echo(f"wrote {output}: {', '.join(artifact.files)}, {artifact.size / 1e6:.1f} MB", err=True)
+    fused = ", ".join(f"{kind} {count}" for kind, count in artifact.provenance["fused_operators"].items() if count)
+    difference = artifact.provenance["torch_onnx_difference"]
+    click.echo(
+        f"fused operators of the encoder: {fused or 'none'}; logits differ from torch by {difference:.1e}", err=True
+    )
     if records:
         scored = score_records(Pruner.from_pretrained(output, device="cpu"), records)
         point, f1 = best_f1_point(scored)

@@ -29,7 +29,7 @@ Needs the extra `mcp`.
 @click.command("mcp", help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--run/--no-run", "with_run", default=True, help="Whether to offer run_pruned.  [default: yes]")
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N].")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
 def command(with_run: bool, model: str | None, device: str, threads: int | None) -> None:
     """The click command; see `_HELP`."""

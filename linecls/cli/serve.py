@@ -42,7 +42,7 @@ Needs the extra `serve`.
     "--batch-wait", default=2.0, show_default=True, metavar="MS", help="Milliseconds that a request waits for company."
 )
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N].")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
 def command(
     host: str,

@@ -69,7 +69,7 @@ Exit status:
 @click.option("--split", help="Which split of a data set, where RECORDS have several.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the observations.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of folds and intervals.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N].")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]")
 @click.option(
     "--report",

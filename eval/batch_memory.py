@@ -1,0 +1,81 @@
+"""Memory and speed of `linecls batch` by the number of rows: a million short observations need what a thousand need.
+
+\b
+  python eval/batch_memory.py                    # 1,000 and 1,000,000 rows
+  python eval/batch_memory.py --rows 20000       # a quick look
+
+Every number of rows is one `linecls batch` in a process of its own, on short observations of our own making that are
+all different. Memory is the highest resident memory of that process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+FEW = 1000
+_RUN = """
+import json, resource, sys
+from linecls.batch.run import Plan, run_batch
+from pathlib import Path
+source, output, model, threads = json.loads(sys.argv[1])
+result = run_batch(Plan(source, Path(output), model=model, device="cpu", threads=threads))
+print(json.dumps([result.rows, result.failed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+"""
+
+
+@click.command(help=__doc__)
+@click.option("--rows", default=1_000_000, show_default=True, type=click.IntRange(min=FEW + 1))
+@click.option("--model", type=click.Path(exists=True, file_okay=False, path_type=Path), help="[default: the embedded]")
+@click.option("--threads", type=click.IntRange(min=1), help="[default: the physical cores]")
+def main(*, rows: int, model: Path | None, threads: int | None) -> None:
+    click.echo("| rows | seconds | rows/s | MB written | peak MiB |\n|---:|---:|---:|---:|---:|")
+    for count in (FEW, rows):
+        run = measure(count, model, threads)
+        click.echo(
+            f"| {count:,} | {run['seconds']:.1f} | {count / run['seconds']:.0f} | {run['written'] / 1e6:.1f} |"
+            f" {run['peak_mib']:.0f} |"
+        )
+
+
+def measure(rows: int, model: Path | None = None, threads: int | None = None) -> dict[str, Any]:
+    """One batch of so many rows: seconds, bytes written, peak_mib. Raises ClickException when it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
+        write_rows(source, rows)
+        arguments = json.dumps([str(source), str(output), None if model is None else str(model), threads])
+        before = time.perf_counter()
+        run = subprocess.run([sys.executable, "-c", _RUN, arguments], stdout=subprocess.PIPE, text=True, check=False)
+        seconds = time.perf_counter() - before
+        if run.returncode:
+            raise click.ClickException(f"the batch of {rows:,} rows failed; the reason stands above")
+        done, failed, peak = json.loads(run.stdout)
+        if (done, failed) != (rows, 0):
+            raise click.ClickException(f"of {rows:,} rows {done:,} are there, {failed:,} with an error")
+        unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+        return {"seconds": seconds, "written": os.path.getsize(output), "peak_mib": peak / unit}
+
+
+def write_rows(path: Path, rows: int) -> None:
+    """Observations of 3 to 6 lines, no two alike."""
+    chance = random.Random(1)
+    names = ("login", "cache", "cart", "search", "export", "session", "invoice", "queue")
+    with path.open("w") as file:
+        for number in range(rows):
+            name = chance.choice(names)
+            lines = [f"run {number}: {name} {chance.choice(names)} passed" for _ in range(chance.randrange(2, 6))]
+            lines.insert(chance.randrange(len(lines)), f"E   the {name} service refused request {number}")
+            file.write(json.dumps({"query": f"why does {name} fail", "tool_output": "\n".join(lines)}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
