@@ -590,6 +590,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     systems = list(result["systems"].values())[::-1]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 0.5 * len(systems) + 1.6), layout="constrained")
@@ -599,6 +600,8 @@ def plot(result: dict[str, Any], path: Path) -> None:
     left.bar_label(bars, fmt="{:,.0f}", padding=3)
     left.set_xlabel("tokens/s (more is better)")
     left.margins(x=0.18)
+    left.xaxis.set_major_locator(MaxNLocator(5))
+    left.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     middle = [s["latency_p50_ms"] for s in systems]
     beyond = [s["latency_p95_ms"] - s["latency_p50_ms"] for s in systems]
     right.barh(names, middle, xerr=[[0] * len(systems), beyond], color=colours, ecolor="#404040", capsize=3)
