@@ -13,19 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from linecls.artifact import ENCODER, SCORER, TOKENIZER, WHOLE, Artifact, resolve
+from linecls.artifact import ENCODER, SCORER, TOKENIZER, Artifact, resolve
 from linecls.decoding import Budget, OperatingPoint, decode
 from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows
 from linecls.errors import ArtifactError
-from linecls.network import (
-    ENCODER_OUTPUTS,
-    SCORER_OUTPUTS,
-    WHOLE_OUTPUTS,
-    Logits,
-    Network,
-    SplitNetwork,
-    WholeNetwork,
-)
+from linecls.network import ENCODER_OUTPUTS, SCORER_OUTPUTS, Logits, Network, SplitNetwork
 from linecls.observation import Observation, scoring_text
 from linecls.session import Session, choose_device
 from linecls.spans import Span, count_lines
@@ -237,8 +229,6 @@ class Pruner:
 def _open(artifact: Artifact, variant: str | None, device: str, threads: int | None) -> Network:
     graphs = artifact.graphs(variant)
     artifact.verify(path.name for path in graphs.values())
-    if WHOLE in graphs:
-        return WholeNetwork(Session(graphs[WHOLE], WHOLE_OUTPUTS, device=device, threads=threads))
     encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)
     scorer = Session(graphs[SCORER], SCORER_OUTPUTS, device=encoder.device, threads=threads)
     return SplitNetwork(encoder, scorer, artifact.pooling)
