@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from linecls.cli import warn
+from linecls.cli._decoding_options import seconds
 from linecls.errors import LineclsError
 
 _HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
@@ -73,7 +74,15 @@ def run(model: str | None, device: str, threads: int | None, idle: int | None) -
 
 @command.command(short_help="Start one in the background.")
 @_loading
-@click.option("--wait", default=60.0, show_default=True, metavar="SECONDS", help="Wait so long until it answers.")
+@click.option(
+    "--wait",
+    type=float,
+    default=60.0,
+    show_default=True,
+    callback=seconds(),
+    metavar="SECONDS",
+    help="Wait so long until it answers.",
+)
 def start(model: str | None, device: str, threads: int | None, idle: int | None, wait: float) -> None:
     """Start a process in the background and wait until it answers."""
     from linecls.serving import client, endpoint

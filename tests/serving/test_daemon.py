@@ -505,6 +505,14 @@ def test_started_on_demand_used_shown_and_stopped(runtime, tmp_path):
     assert linecls("daemon", "stop").stdout == b"nothing to stop\n"
 
 
+@pytest.mark.parametrize("wait", ["-1", "0", "nan", "inf", "soon"])
+def test_a_wait_that_is_none_is_a_usage_error(monkeypatch, wait):
+    monkeypatch.setattr(client, "start", lambda *_, **__: pytest.fail("nothing must be started"))
+    result = CliRunner().invoke(main, ["daemon", "start", "--wait", wait])
+    assert result.exit_code == 2
+    assert "Invalid value for '--wait'" in result.stderr
+
+
 def test_a_start_that_fails_says_so(tmp_path):
     (tmp_path / "linecls.json").write_text("{}")
     result = CliRunner().invoke(main, ["daemon", "start", "--model", str(tmp_path)])
