@@ -103,7 +103,7 @@ class SwePrunerRequest(BaseModel):
 
     query: _Query
     code: str
-    threshold: Annotated[float, Field(allow_inf_nan=False), _Number] = 0.5
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), _Number] = 0.5
     always_keep_first_frags: StrictBool = False
     chunk_overlap_tokens: Annotated[int, _Number] = 50
 
