@@ -244,9 +244,17 @@ def test_what_is_malformed_gets_one_line(client, body, says):
 
 
 def test_other_requests_that_are_refused(client):
-    assert client.post("/prune", b'{"query": "x", "observation": ""}').status_code == 422  # no content type
-    text = {"content-type": "text/plain"}  # what a web page may send without asking
-    assert client.post("/prune", b'{"query": "x", "observation": ""}', headers=text).status_code == 422
+    # No content type; what curl -d sends by itself; what a web page may send without asking.
+    for sent in ({}, {"content-type": "application/x-www-form-urlencoded"}, {"content-type": "text/plain; charset=x"}):
+        for path in ("/prune", "/prune_batch"):
+            reply = client.post(path, b'{"query": "x", "observation": ""}', headers=sent)
+            assert (reply.status_code, reply.json()["detail"]) == (
+                422,
+                "send the body as JSON, with the header Content-Type: application/json",
+            )
+    for sent in ("application/json; charset=utf-8", "Application/JSON", "application/problem+json"):
+        reply = client.post("/prune", b'{"query": "x"}', headers={"content-type": sent})
+        assert reply.json()["detail"] == "observation: Field required"
     assert client.get("/prune").status_code == 405
     assert client.get("/nowhere").json() == {"detail": "Not Found"}
     too_many = {"items": [{"query": "x", "observation": ""}] * 257}
