@@ -32,10 +32,11 @@ Examples:
 \b
 Exit status:
   0  done
-  1  status: none runs; stop: one did not end
+  1  status: none runs; stop: one did not end; run: another runs already
   2  it cannot start; one line on stderr says why
 """
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_GAVE_WAY = 1  # status of `daemon run` where another process holds the lock
 
 
 @click.group("daemon", help=_HELP, context_settings=_CONTEXT)
@@ -59,7 +60,7 @@ def _loading(function: Any) -> Any:
 def run(model: str | None, device: str, threads: int | None, idle: int | None) -> None:
     """Serve in the foreground until idle, a signal, or `linecls daemon stop`."""
     from linecls.serving import endpoint
-    from linecls.serving.daemon import IDLE_SECONDS, Daemon, run_until_signal
+    from linecls.serving.daemon import IDLE_SECONDS, AlreadyRunning, Daemon, run_until_signal
 
     def load() -> Any:
         from linecls.pruner import Pruner
@@ -68,7 +69,11 @@ def run(model: str | None, device: str, threads: int | None, idle: int | None) -
 
     place = endpoint.find(model, device, threads)
     daemon = Daemon(place, load, idle_seconds=idle or IDLE_SECONDS)
-    ending = run_until_signal(daemon, ready=lambda: warn(f"listening on {place.socket}"))
+    try:
+        ending = run_until_signal(daemon, ready=lambda: warn(f"listening on {place.socket}"))
+    except AlreadyRunning as error:
+        warn(str(error))
+        click.get_current_context().exit(_GAVE_WAY)
     warn(f"ended: {ending}")
 
 
@@ -91,16 +96,21 @@ def start(model: str | None, device: str, threads: int | None, idle: int | None,
     parse_device(device)
     place = endpoint.find(model, device, threads)
     if (running := _status(place.socket)) is not None:
-        click.echo(f"already running: pid {running['pid']}")
+        click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
         return
     process = client.start(place, idle_seconds=idle, patience=0)
     limit = time.monotonic() + wait
     while time.monotonic() < limit:
-        ended = process is not None and process.poll() is not None
+        ended = None if process is None else process.poll()
         if (running := _status(place.socket)) is not None:
-            click.echo(f"running: pid {running['pid']}, socket {place.socket}")
+            is_ours = process is not None and running["pid"] == process.pid
+            click.echo(f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}")
             return
-        if ended:
+        if ended == _GAVE_WAY:
+            # Another start was first, and its process is loading the model. Should it fail, this one is next.
+            time.sleep(0.2)
+            process = client.start(place, idle_seconds=idle, patience=0)
+        elif ended is not None:
             raise LineclsError("it ended at once; `linecls daemon run` shows why")
         time.sleep(0.05)
     raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from linecls.artifact import embedded
 from linecls.cli import main
 from linecls.serving import client, endpoint, frames
-from linecls.serving.daemon import Daemon, request, sockets
+from linecls.serving.daemon import AlreadyRunning, Daemon, request, sockets
 from linecls.serving.endpoint import EndpointError
 from linecls.spans import Span
 
@@ -407,15 +407,63 @@ def test_a_path_too_long_for_a_socket(runtime, monkeypatch):
 # Life and death
 
 
-def test_of_two_processes_the_second_gives_way():
+def test_of_two_processes_the_second_gives_way(monkeypatch):
+    monkeypatch.setattr("linecls.serving.daemon.run_until_signal", lambda daemon, **options: daemon.run(**options))
     with serving(Fake()):
 
         def load():
             raise AssertionError("the second must not load the model")
 
-        with pytest.raises(EndpointError, match="runs already"):
+        with pytest.raises(AlreadyRunning, match="runs already"):
             Daemon(endpoint.find(), load).run()
         assert client.ask("q", LOG, {}) is not None
+        result = CliRunner().invoke(main, ["daemon", "run"])
+        assert result.exit_code == 1
+        assert "runs already; see: linecls daemon status" in result.stderr
+
+
+def test_of_two_starts_the_second_waits_for_the_first(monkeypatch):
+    started, begin = [], client.start
+
+    def start(*arguments, **options):
+        started.append(begin(*arguments, **options))
+        return started[-1]
+
+    def load():  # the lock is held, and nobody listens yet
+        while not started:
+            time.sleep(0.01)
+        assert started[0].wait(60) == 1
+        return Fake()
+
+    monkeypatch.setattr(client, "start", start)
+    daemon = Daemon(endpoint.find(), load)
+    first = threading.Thread(target=daemon.run)
+    first.start()
+    try:
+        while not os.path.exists(daemon.place.lock):
+            time.sleep(0.01)
+        result = CliRunner().invoke(main, ["daemon", "start"])
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout == f"already running: pid {os.getpid()}, socket {daemon.place.socket}\n"
+    finally:
+        for process in started:  # before the lock is free, or the last one would get it
+            process.wait(60)
+        daemon.stop()
+        first.join(20)
+
+
+def test_when_the_first_of_two_starts_fails_the_second_takes_over(monkeypatch):
+    started, socket_of = [], endpoint.find().socket
+
+    def start(*_, **__):
+        started.append(None)
+        ended = SimpleNamespace(pid=-1, poll=lambda: 1)  # gives way, and the one before it fails
+        return ended if len(started) == 1 else SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+
+    monkeypatch.setattr(client, "start", start)
+    monkeypatch.setattr("linecls.cli.daemon._status", lambda _: {"pid": os.getpid()} if len(started) == 2 else None)
+    result = CliRunner().invoke(main, ["daemon", "start"])
+    assert result.stdout == f"running: pid {os.getpid()}, socket {socket_of}\n"
 
 
 def test_it_ends_when_idle():
