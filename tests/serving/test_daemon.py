@@ -339,6 +339,42 @@ def test_a_stale_socket_is_passed_over_and_replaced(runtime):
     assert not os.path.exists(place.socket)
 
 
+def test_stop_stops_the_one_of_the_same_options():
+    with serving(Fake()) as plain, serving(Fake(), place=endpoint.find(threads=3)) as other:
+
+        def stop(*arguments):
+            result = CliRunner().invoke(main, ["daemon", "stop", *arguments])
+            return result.exit_code, result.stdout, result.stderr
+
+        note = "linecls: 1 of another model, device or version: see linecls daemon status; --all stops them too\n"
+        assert stop() == (0, f"stopped: pid {os.getpid()}\n", "")
+        plain.thread.join(20)
+        assert not plain.thread.is_alive()
+        assert stop() == (0, "nothing to stop\n", note)
+        assert other.thread.is_alive()
+        assert stop("--all", "--threads", "3")[0] == 2
+        assert stop("--threads", "3") == (0, f"stopped: pid {os.getpid()}\n", "")
+        other.thread.join(20)
+        assert not other.thread.is_alive()
+    with serving(Fake()), serving(Fake(), place=endpoint.find(device="cpu")):
+        assert stop("--all") == (0, f"stopped: pid {os.getpid()}, pid {os.getpid()}\n", "")
+        assert sockets() == []
+
+
+def test_a_process_that_hangs_is_not_called_nothing(runtime, monkeypatch):
+    monkeypatch.setattr("linecls.serving.daemon._SILENCE_SECONDS", 0.2)
+    with listening(runtime):  # never accepts
+        says = f"linecls: the process behind {endpoint.find().socket} does not answer; end it with: kill -9 "
+        for command in ("stop", "status"):
+            result = CliRunner().invoke(main, ["daemon", command])
+            assert (result.exit_code, result.stdout) == (1, "")
+            assert result.stderr.startswith(says)
+            assert result.stderr.count("\n") == 1
+        # Another one that runs is seen all the same.
+        with serving(Fake(), place=endpoint.find(threads=3)):
+            assert json.loads(CliRunner().invoke(main, ["daemon", "status", "--json"]).stdout)[0]["threads"] == 3
+
+
 def test_stop_sweeps_stale_sockets(runtime):
     with listening(runtime):
         pass
