@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from linecls.artifact import ENCODER, SCORER, TOKENIZER, Artifact, resolve
-from linecls.decoding import Budget, OperatingPoint, decode
+from linecls.decoding import Budget, OperatingPoint, best_line, decode
 from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows
 from linecls.errors import ArtifactError
 from linecls.network import ENCODER_OUTPUTS, SCORER_OUTPUTS, Logits, Network, SplitNetwork
@@ -41,6 +41,8 @@ class Pruning:
     keep_logits: the network's number for each line, float32 [L], before bias and decoding.
     answerable: probability that the observation answers the query at all.
     kept_lines, total_lines: how many lines are kept, and L.
+    unfit_tokens: tokens of the best line of the answer, when they alone are more than max_tokens and nothing is kept
+        for that; else None.
     """
 
     text: str | bytes
@@ -49,6 +51,7 @@ class Pruning:
     answerable: float
     kept_lines: int
     total_lines: int
+    unfit_tokens: int | None = None
 
 
 class Pruner:
@@ -295,7 +298,16 @@ class _Job:
             answerable=answerable,
             kept_lines=count_lines(spans),
             total_lines=len(self.observation),
+            unfit_tokens=None if spans else self._unfit_tokens(point, budget, answerable),
         )
+
+    def _unfit_tokens(self, point: OperatingPoint, budget: Budget, answerable: float) -> int | None:
+        if not budget.max_tokens:  # no limit, or nothing asked for
+            return None
+        best = best_line(self.keep_logits, decode(self.keep_logits, point, answerable))
+        if best is None or self.token_counts[best - 1] <= budget.max_tokens:
+            return None
+        return int(self.token_counts[best - 1])
 
 
 class _Reader:
