@@ -6,8 +6,7 @@ tokenizer.json   for the `tokenizers` package
 linecls.json     schema version, name, encoding limits, operating points, provenance, sha256 of each file
 README.md        the model card (optional)
 
-`files` in linecls.json names the graphs of each variant, `providers` the variant for each kind of device. Schema
-version 1, which is still read, had one graph per variant, `model.onnx` for the default.
+`files` in linecls.json names the graphs of each variant, `providers` the variant for each kind of device.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from linecls.errors import ArtifactError, LineclsError, missing_extra
 SCHEMA_VERSION = 2
 METADATA = "linecls.json"
 TOKENIZER = "tokenizer.json"
-ENCODER, SCORER, WHOLE = "encoder", "scorer", "whole"  # roles of a graph; whole: the one of schema version 1
+ENCODER, SCORER = "encoder", "scorer"  # roles of a graph
 CARD = "README.md"
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -40,7 +39,7 @@ class Artifact:
     """What `linecls.json` says of a model directory.
 
     encoding: the limits and form of the windows that the network was trained with.
-    files: variant (by precision: int8, fp16, fp32) -> role (`encoder`, `scorer`; `whole`) -> file name. The first
+    files: variant (by precision: int8, fp16, fp32) -> role (`encoder`, `scorer`) -> file name. The first
         variant is the default.
     providers: kind of device (`cpu`, `cuda`) -> the variant made for it.
     pooling: how the states of a line's tokens become its state: mean, first or last.
@@ -87,10 +86,11 @@ class Artifact:
         if not isinstance(values, dict):
             raise ArtifactError(f"{metadata} is not a JSON object; fetch the model again")
         version = values.get("schema_version")
-        if version not in (1, SCHEMA_VERSION):
+        if version != SCHEMA_VERSION:
+            is_newer = isinstance(version, int) and version > SCHEMA_VERSION
             raise ArtifactError(
                 f"{metadata} has schema version {version!r}, this linecls reads {SCHEMA_VERSION};"
-                " upgrade linecls or export the model again"
+                f" {'upgrade linecls' if is_newer else 'export the model again'}"
             )
         try:
             artifact = cls(
@@ -98,7 +98,7 @@ class Artifact:
                 name=str(values["name"]),
                 version=str(values["version"]),
                 encoding=EncodingConfig.from_dict(values["encoding"]),
-                files=_files_1(values["files"]) if version == 1 else {v: dict(f) for v, f in values["files"].items()},
+                files={variant: dict(files) for variant, files in values["files"].items()},
                 providers=dict(values.get("providers", {})),
                 pooling=str(values.get("pooling", "mean")),
                 sha256=dict(values["sha256"]),
@@ -123,7 +123,7 @@ class Artifact:
         if not self.files:
             raise ArtifactError(f"{metadata} names no variant; export the model again")
         for variant, files in self.files.items():
-            if set(files) not in ({ENCODER, SCORER}, {WHOLE}):
+            if set(files) != {ENCODER, SCORER}:
                 raise ArtifactError(f"{metadata} does not name the graphs of {variant}; export the model again")
         if unknown := set(self.providers.values()) - set(self.files):
             raise ArtifactError(f"{metadata} has no variant {sorted(unknown)[0]!r}; export the model again")
@@ -298,12 +298,6 @@ def _file_names(graphs: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dic
         variant: {role: f"{role}.onnx" if role in shared else f"{role}-{variant}.onnx" for role in roles}
         for variant, roles in graphs.items()
     }
-
-
-def _files_1(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """`files` of schema version 1 as ours: there the default variant was the one with the file `model.onnx`."""
-    order = sorted(files, key=lambda variant: files[variant] != "model.onnx")
-    return {variant: {WHOLE: files[variant]} for variant in order}
 
 
 def _write_metadata(path: Path, values: dict[str, Any]) -> None:

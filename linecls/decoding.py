@@ -9,21 +9,22 @@ and of several best labellings the smallest one (the intersection of all of them
 **A larger bias never keeps a line that a smaller one drops.** For sets of lines A and B,
 spans(A | B) + spans(A & B) <= spans(A) + spans(B), so the objective is supermodular; raising the bias
 lowers the gain of each line by the same amount. By Topkis' monotonicity theorem the smallest maximiser can
-only shrink. The solutions for all biases are therefore nested, so a budget can be met by bisecting over the
-bias. To make this hold in floating point too, scores are rounded to multiples of 2**-20: every sum
+only shrink. To make this hold in floating point too, scores are rounded to multiples of 2**-20: every sum
 below is then a float64 integer far under 2**53, hence exact, and ties are true ties.
+
+A budget cuts the answer down by falling keep logit, so that what it keeps is never worse than what it drops.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linecls.spans import Span, from_mask
+from linecls.spans import Span, from_mask, to_mask
 
 GRID = float(1 << 20)  # units per logit
 _SCORE_LIMIT = float(1 << 31)  # 2048 logits: past that a line is simply kept, or simply dropped
@@ -103,10 +104,10 @@ def decode(
     keep_logits: one per line, [L]; infinities are allowed, NaN raises ValueError.
     answerable: probability that the observation answers the query; below `point.empty_threshold` nothing is
         kept. None skips the decision.
-    budget: limits that the answer never exceeds. A larger bias is searched for this observation until the
-        answer fits; what is then left of the budget goes to the best part of what the next smaller bias would
-        have added. An answer that is not empty without a budget is not empty with one that can hold one of
-        its lines.
+    budget: limits that the answer never exceeds. Of the lines of the answer without a budget, those with the highest
+        keep logits stay (of equal ones the first), as many as fit, up to the first that does not: a larger budget
+        never drops a line that a smaller one keeps. When not even the best line fits, nothing stays; `best_line`
+        tells which it is.
     token_counts: tokens per line, [L], >= 0; needed for `budget.max_tokens`.
     """
     logits = np.asarray(keep_logits, dtype=np.float64)
@@ -120,9 +121,20 @@ def decode(
     cost = float(np.rint(point.switch_cost * GRID))
     if point.relative and point.bias < 0:
         cost = max(0.0, min(cost, float(np.rint(-point.bias * GRID)) - 1))
-    if budget is None or units.size == 0:
-        return from_mask(_solve(units, cost))
-    return from_mask(_solve_within(units, cost, budget, token_counts))
+    mask = _solve(units, cost)
+    if budget is not None:
+        _cut(mask, logits, budget, token_counts)
+    return from_mask(mask)
+
+
+def best_line(keep_logits: ArrayLike, spans: Sequence[Span]) -> int | None:
+    """The number, from 1, of the line with the highest keep logit of those in `spans`; None when there is none.
+
+    Of equal ones it is the first: the line that a budget would keep last.
+    """
+    logits = np.asarray(keep_logits, dtype=np.float64)
+    lines = np.flatnonzero(to_mask(spans, logits.size))
+    return int(lines[np.argmax(logits[lines])]) + 1 if lines.size else None
 
 
 def viterbi(scores: ArrayLike, switch_cost: float = 0.0) -> BoolArray:
@@ -198,122 +210,21 @@ def _reflected_walk(steps: FloatArray, cost: float) -> FloatArray:
     return np.ascontiguousarray(lead.T).reshape(-1)[:total]
 
 
-def _solve_within(units: FloatArray, cost: float, budget: Budget, token_counts: ArrayLike | None) -> BoolArray:
-    """The mask [L] of the budgeted answer; `units` are the scores at the operating point's own bias."""
-    line_limit = budget.line_limit(units.size)
-    weights, limits = [np.ones(units.size, dtype=np.int64)], [line_limit]
+def _cut(mask: BoolArray, logits: FloatArray, budget: Budget, token_counts: ArrayLike | None) -> None:
+    """Cut the answer `mask` [L] down to a budget, in place."""
+    weights, limits = [np.ones(mask.size, dtype=np.int64)], [budget.line_limit(mask.size)]
     if budget.max_tokens is not None:
         if token_counts is None:
             raise ValueError("max_tokens needs the token counts of the lines")
         tokens = np.asarray(token_counts, dtype=np.int64)
-        if tokens.shape != units.shape or (tokens < 0).any():
+        if tokens.shape != mask.shape or (tokens < 0).any():
             raise ValueError("token counts must be one number >= 0 per line")
         weights.append(tokens)
         limits.append(budget.max_tokens)
     if 0 in limits:  # a blank line has no token, but nobody who allows none asks for it
-        return np.zeros(units.size, dtype=bool)
+        mask[:] = False
+        return
+    lines = np.flatnonzero(mask)
+    lines = lines[np.argsort(-logits[lines], kind="stable")]
     for weight, limit in zip(weights, limits, strict=True):
-        units = np.where(weight > limit, -_COST_LIMIT, units)  # such a line can be in no answer
-
-    def fits(mask: BoolArray) -> bool:
-        return all(int(w[mask].sum()) <= limit for w, limit in zip(weights, limits, strict=True))
-
-    unbounded = _solve(units, cost)
-    if fits(unbounded):
-        return unbounded
-    # Only these lines can be kept at a larger bias: search among them, each span walled off by one line.
-    wall = np.zeros_like(unbounded)
-    wall[1:] = unbounded[:-1] & ~unbounded[1:]
-    inside = np.flatnonzero(unbounded | wall)
-    search = np.where(unbounded, units, -_COST_LIMIT)[inside]
-
-    def solution(raised: float) -> BoolArray:
-        mask = np.zeros_like(unbounded)
-        mask[inside] = _solve(search - raised, cost)
-        return mask
-
-    too_small, large = 0, int(units.max())
-    smaller, larger = np.zeros_like(unbounded), unbounded
-    while large - too_small > 1:
-        middle = (too_small + large) // 2
-        mask = solution(middle)
-        if fits(mask):
-            large, smaller = middle, mask
-        else:
-            too_small, larger = middle, mask
-    return _fill(smaller, larger, units=units, cost=cost, weights=weights, limits=limits)
-
-
-def _fill(
-    smaller: BoolArray,
-    larger: BoolArray,
-    *,
-    units: FloatArray,
-    cost: float,
-    weights: list[NDArray[np.int64]],
-    limits: list[int],
-) -> BoolArray:
-    """`smaller`, which fits, plus the best of what `larger`, which does not, adds to it.
-
-    The runs that `larger` adds go in whole, by falling mean score, as long as they fit; the first that does
-    not is cut to the best contiguous sub-run that fits, if that is worth a span (or if all else is empty).
-    """
-    runs = from_mask(larger & ~smaller)
-    starts = np.array([run.start_line - 1 for run in runs])
-    ends = np.array([run.end_line for run in runs])
-
-    def per_run(values: NDArray[Any]) -> NDArray[Any]:
-        sums = np.concatenate(([0], np.cumsum(values)))
-        return sums[ends] - sums[starts]
-
-    means = per_run(np.where(larger, units, 0)) / (ends - starts)
-    order = np.argsort(-means, kind="stable")
-    room = [limit - int(w[smaller].sum()) for w, limit in zip(weights, limits, strict=True)]
-    running = [np.cumsum(per_run(w)[order]) for w in weights]
-    over = np.logical_or.reduce([sums > r for sums, r in zip(running, room, strict=True)])
-    whole = int(np.argmax(over))  # `larger` as a whole does not fit, so some run is over
-    kept = smaller.copy()
-    edges = np.zeros(kept.size + 1, dtype=np.int64)
-    edges[starts[order[:whole]]] = 1
-    edges[ends[order[:whole]]] = -1
-    kept |= np.cumsum(edges[:-1]) > 0
-
-    left = [r - (int(sums[whole - 1]) if whole else 0) for sums, r in zip(running, room, strict=True)]
-    a, b = int(starts[order[whole]]), int(ends[order[whole]])
-    first, last, gain = _best_window(units[a:b], [w[a:b] for w in weights], left)
-    if gain > (cost if kept.any() else 0):
-        kept[a + first : a + last] = True
-    return kept
-
-
-def _best_window(units: FloatArray, weights: list[NDArray[np.int64]], limits: list[int]) -> tuple[int, int, float]:
-    """Start, end (exclusive) and sum of the run of lines with the largest sum whose weights fit the limits.
-
-    For each end the allowed starts are an interval; the best one is a range minimum over prefix sums, found
-    with a sparse table. Of equal windows the first to end is taken, and for it the shortest. An impossible
-    window is (0, 0, -inf).
-    """
-    total = units.size
-    last = np.arange(total)
-    first = np.zeros(total, dtype=np.int64)
-    for weight, limit in zip(weights, limits, strict=True):
-        sums = np.concatenate(([0], np.cumsum(weight)))
-        first = np.maximum(first, np.searchsorted(sums, sums[1:] - limit))
-    prefix = np.concatenate(([0.0], np.cumsum(units)))
-    length = last - first + 1  # 0 where the line by itself is over the limit
-    level = np.frexp(np.maximum(length, 1))[1] - 1  # floor(log2(length))
-    lowest = np.full(total, np.inf)
-    table, reach = prefix[:-1], 1
-    for power in range(int(level.max()) + 1):
-        chosen = (level == power) & (length > 0)
-        lowest[chosen] = np.minimum(table[first[chosen]], table[last[chosen] - reach + 1])
-        table = np.minimum(table[:-reach], table[reach:]) if table.size > reach else table
-        reach *= 2
-    gains = prefix[1:] - lowest
-    end = int(np.argmax(gains))
-    gain = float(gains[end])
-    if gain == -math.inf:
-        return 0, 0, gain
-    window = prefix[first[end] : end + 1][::-1]
-    start = end - int(np.argmin(window))
-    return start, end + 1, gain
+        mask[lines[np.cumsum(weight[lines]) > limit]] = False  # the sums never fall: a first part stays

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from linecls.encoding import FloatArray, IntArray, Pair, Windows, collate, length_bucket
+from linecls.encoding import FloatArray, IntArray, Pair, Windows, length_bucket
 from linecls.packing import WIDTH_STEP, pack
 from linecls.session import BoundCall, Session
 
@@ -31,7 +31,6 @@ SCORER_INPUTS = (
     "length_bucket",  # int64 [1]
 )
 SCORER_OUTPUTS = ("keep_logits", "answerable_logit")  # float32 [L], [1]
-WHOLE_OUTPUTS = ("keep_logits", "answerable_logits")  # float32 [B, L], [B]
 
 # Tokens of one call of the encoder: a CPU wants the activations near its caches, a GPU wants much work at once.
 _CALL_TOKENS = {"cpu": 2048, "cuda": 16384, "tensorrt": 16384}
@@ -190,26 +189,6 @@ class SplitNetwork:
             }
         )
         return np.asarray(keep, np.float32), float(answerable[0])
-
-
-class WholeNetwork:
-    """The one graph of a model directory of schema version 1. It encodes anew for every pair."""
-
-    def __init__(self, graph: Session) -> None:
-        self._graph = graph
-        self.device, self.threads = graph.device, graph.threads
-        self.batch_invariant = False
-
-    def logits(self, pairs: Sequence[Pair]) -> list[Logits]:
-        """For each pair the keep logits [its lines] and the answerable logit."""
-        results: list[Logits] = []
-        for pair in pairs:
-            keep, answerable = self._graph.run(collate([pair]))
-            results.append((np.asarray(keep[0], np.float32), float(answerable[0])))
-        return results
-
-    def forget(self) -> None:
-        """Nothing is kept."""
 
 
 def assemble(windows: Windows, states: Sequence[FloatArray], pooling: str) -> Encoded:

@@ -13,19 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from linecls.artifact import ENCODER, SCORER, TOKENIZER, WHOLE, Artifact, resolve
-from linecls.decoding import Budget, OperatingPoint, decode
+from linecls.artifact import ENCODER, SCORER, TOKENIZER, Artifact, resolve
+from linecls.decoding import Budget, OperatingPoint, best_line, decode
 from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows
 from linecls.errors import ArtifactError
-from linecls.network import (
-    ENCODER_OUTPUTS,
-    SCORER_OUTPUTS,
-    WHOLE_OUTPUTS,
-    Logits,
-    Network,
-    SplitNetwork,
-    WholeNetwork,
-)
+from linecls.network import ENCODER_OUTPUTS, SCORER_OUTPUTS, Logits, Network, SplitNetwork
 from linecls.observation import Observation, scoring_text
 from linecls.session import Session, choose_device
 from linecls.spans import Span, count_lines
@@ -49,6 +41,8 @@ class Pruning:
     keep_logits: the network's number for each line, float32 [L], before bias and decoding.
     answerable: probability that the observation answers the query at all.
     kept_lines, total_lines: how many lines are kept, and L.
+    unfit_tokens: tokens of the best line of the answer, when they alone are more than max_tokens and nothing is kept
+        for that; else None.
     """
 
     text: str | bytes
@@ -57,6 +51,7 @@ class Pruning:
     answerable: float
     kept_lines: int
     total_lines: int
+    unfit_tokens: int | None = None
 
 
 class Pruner:
@@ -242,8 +237,6 @@ class Pruner:
 def _open(artifact: Artifact, variant: str | None, device: str, threads: int | None) -> Network:
     graphs = artifact.graphs(variant)
     artifact.verify(path.name for path in graphs.values())
-    if WHOLE in graphs:
-        return WholeNetwork(Session(graphs[WHOLE], WHOLE_OUTPUTS, device=device, threads=threads))
     encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)
     scorer = Session(graphs[SCORER], SCORER_OUTPUTS, device=encoder.device, threads=threads)
     return SplitNetwork(encoder, scorer, artifact.pooling)
@@ -310,7 +303,16 @@ class _Job:
             answerable=answerable,
             kept_lines=count_lines(spans),
             total_lines=len(self.observation),
+            unfit_tokens=None if spans else self._unfit_tokens(point, budget, answerable),
         )
+
+    def _unfit_tokens(self, point: OperatingPoint, budget: Budget, answerable: float) -> int | None:
+        if not budget.max_tokens:  # no limit, or nothing asked for
+            return None
+        best = best_line(self.keep_logits, decode(self.keep_logits, point, answerable))
+        if best is None or self.token_counts[best - 1] <= budget.max_tokens:
+            return None
+        return int(self.token_counts[best - 1])
 
 
 class _Reader:

@@ -465,15 +465,20 @@ def _iter_dataset(
         yield record
 
 
-def _open_dataset(source: str, name: str, split: str | None) -> tuple[str, Iterator[Any]]:
-    """The name and the rows of one split of a local or hub data set."""
+def import_datasets(source: str) -> Any:
+    """The module `datasets`. Raises MissingExtraError without it, RecordError, naming `source`, when it is broken."""
     try:
         import datasets
     except ImportError:
         raise missing_extra("datasets", "eval") from None
     except Exception as error:  # an old datasets beside a new pyarrow fails with AttributeError
         raise RecordError(f"{source}: the installed datasets does not work: {_one_line(error)}") from None
+    return datasets
 
+
+def _open_dataset(source: str, name: str, split: str | None) -> tuple[str, Iterator[Any]]:
+    """The name and the rows of one split of a local or hub data set."""
+    datasets = import_datasets(source)
     try:
         splits: dict[Any, Any]
         if any(os.path.isfile(os.path.join(name, file)) for file in ("dataset_dict.json", "state.json")):

@@ -110,8 +110,8 @@ def test_a_changed_or_missing_file_is_named(model_dir, name):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema_version": 3}, "schema version 3, this linecls reads 2"),
-        ({"schema_version": None}, "schema version None"),
+        ({"schema_version": 3}, "schema version 3, this linecls reads 2; upgrade linecls$"),
+        ({"schema_version": None}, "schema version None, this linecls reads 2; export the model again$"),
         ({"encoding": {"window": 3}}, "malformed: unknown encoding fields: window"),
         ({"encoding": []}, "malformed"),
         ({"operating_points": {"a": {"bias": 1, "speed": 2}}}, "malformed"),
@@ -134,16 +134,10 @@ def test_malformed_metadata_is_refused(model_dir, changes, message):
     assert "\n" not in str(caught.value)
 
 
-def test_schema_version_1_is_still_read(model_dir):
-    files = {"fp32": "encoder-fp32.onnx", "int8": "model.onnx"}
-    (model_dir / "encoder-int8.onnx").rename(model_dir / "model.onnx")
-    digests = json.loads((model_dir / "linecls.json").read_text())["sha256"]
-    digests["model.onnx"] = digests.pop("encoder-int8.onnx")
-    edit(model_dir, schema_version=1, files=files, sha256=digests, providers={}, pooling="mean")
-    artifact = Artifact.load(model_dir)
-    assert artifact.default_variant == "int8"
-    assert artifact.graphs() == {"whole": model_dir / "model.onnx"}
-    assert (artifact.variant_for("cpu"), artifact.variant_for("cuda")) == ("int8", "fp32")
+def test_an_older_schema_is_to_be_exported_again(model_dir):
+    edit(model_dir, schema_version=1, files={"int8": "model.onnx"})
+    with pytest.raises(ArtifactError, match=r"schema version 1, this linecls reads 2; export the model again$"):
+        Artifact.load(model_dir)
 
 
 def test_a_missing_field_is_named(model_dir):

@@ -442,6 +442,41 @@ def test_a_column_that_is_not_there(stub, batch, tmp_path):
     assert result.stderr == f"linecls: {tmp_path}/in.parquet has no column 'tool_output'; it has: query, output\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "module", "extra", "arguments"),
+    [
+        ("in.parquet", "pyarrow.parquet", "eval", ()),
+        ("in.jsonl", "pyarrow.parquet", "eval", ("-o", "out.parquet")),
+        ("folder", "datasets", "eval", ()),
+        ("in.jsonl", "ray", "ray", ("--engine", "ray")),
+    ],
+)
+def test_a_missing_extra_leaves_nothing_behind(stub, batch, tmp_path, monkeypatch, name, module, extra, arguments):
+    write(tmp_path / "in.jsonl", observations(2))
+    (tmp_path / "in.parquet").write_bytes(b"PAR1 and more")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "out.jsonl").write_bytes(b"precious\n")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.chdir(tmp_path)
+    result = batch(name, "-o", "out.jsonl", "--overwrite", *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f" is not installed; run: pip install 'linecls[{extra}]'\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert (tmp_path / "out.jsonl").read_bytes() == b"precious\n"
+
+
+def test_a_run_that_fails_before_its_first_row_leaves_nothing_behind(batch, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise LineclsError("no runtime")
+
+    monkeypatch.setattr(Pruner, "from_pretrained", fail)
+    write(tmp_path / "in.jsonl", observations(2))
+    result = batch(tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl")
+    assert (result.exit_code, result.stderr) == (2, "linecls: no runtime\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
 # Going on
 
 

@@ -125,4 +125,4 @@ def test_without_ray(tmp_path, source, monkeypatch):
     result = CliRunner().invoke(main, ["batch", str(source), "-o", str(tmp_path / "out.jsonl"), "--engine", "ray"])
     assert result.exit_code == 2
     assert "pip install 'linecls[ray]'" in result.stderr
-    assert Spool(tmp_path / "out.jsonl", {}).journal.exists()
+    assert not Spool(tmp_path / "out.jsonl", {}).journal.exists()

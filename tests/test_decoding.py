@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linecls.decoding import Budget, OperatingPoint, decode, viterbi
+from linecls.decoding import Budget, OperatingPoint, best_line, decode, viterbi
 from linecls.spans import Span, count_lines, from_mask, to_mask
 
 GRID = 2.0**-20
@@ -101,7 +101,7 @@ budgets = st.builds(
 
 
 @given(st.lists(st.tuples(scores, st.integers(0, 12)), min_size=1, max_size=40), costs, scores, budgets)
-def test_budgets_are_never_exceeded_and_never_empty_an_answer_that_fits(lines, cost, bias, budget):
+def test_budgets_are_never_exceeded_and_keep_the_best(lines, cost, bias, budget):
     logits = [score for score, _ in lines]
     tokens = np.array([count for _, count in lines])
     point = OperatingPoint(bias, cost)
@@ -114,10 +114,44 @@ def test_budgets_are_never_exceeded_and_never_empty_an_answer_that_fits(lines, c
     assert tokens[mask].sum() <= token_limit
     if free.sum() <= limit and tokens[free].sum() <= token_limit:
         assert mask.tolist() == free.tolist()
-    if limit >= 1 and (free & (on_grid(np.array(logits) - bias) > 0) & (tokens <= token_limit)).any():
-        gains = on_grid(np.array(logits) - bias)
-        reachable = viterbi(np.where(tokens <= token_limit, gains, -2000), cost)
-        assert mask.any() or not reachable.any()
+    assert not (mask & ~free).any()
+    best = best_line(logits, from_mask(free))
+    fits = best is not None and limit >= 1 and token_limit > 0 and tokens[best - 1] <= token_limit
+    assert mask.any() == fits
+    if fits:  # what stays is never worse than what goes, and the best line is there
+        assert mask[best - 1]
+        assert np.array(logits)[mask].min() >= np.array(logits)[free & ~mask].max(initial=-np.inf)
+
+
+@given(st.lists(st.tuples(scores, st.integers(0, 12)), max_size=40), costs, scores, budgets, st.data())
+def test_a_larger_budget_never_drops_a_line(lines, cost, bias, budget, data):
+    logits = [score for score, _ in lines]
+    tokens = [count for _, count in lines]
+    larger = Budget(
+        max_lines=None if budget.max_lines is None else budget.max_lines + data.draw(st.integers(0, 12)),
+        max_tokens=None if budget.max_tokens is None else budget.max_tokens + data.draw(st.integers(0, 40)),
+        keep_ratio=None if budget.keep_ratio is None else data.draw(st.floats(budget.keep_ratio, 1)),
+    )
+    kept, more = (
+        to_mask(decode(logits, OperatingPoint(bias, cost), budget=b, token_counts=tokens), len(lines))
+        for b in (budget, larger)
+    )
+    assert not (kept & ~more).any()
+
+
+def test_the_best_line_comes_first_and_no_worse_one_stands_for_it():
+    logits, tokens = [1.0, 9.0, 2.0, 3.0], [2, 30, 3, 4]
+
+    def kept(max_tokens, bias=0.0):
+        return decode(logits, OperatingPoint(bias), budget=Budget(max_tokens=max_tokens), token_counts=tokens)
+
+    assert kept(29) == []
+    assert kept(30) == [Span(2, 2)]
+    assert kept(34) == [Span(2, 2), Span(4, 4)]
+    assert kept(36) == kept(34)  # line 3 does not fit, and the worse line 1 does not stand for it
+    assert kept(39) == [Span(1, 4)]
+    assert kept(34, bias=-1e6) == kept(34)  # the order is that of the logits, however small the bias
+    assert (best_line(logits, [Span(3, 4)]), best_line([1.0, 1.0], [Span(1, 2)]), best_line(logits, [])) == (4, 1, None)
 
 
 @given(st.lists(scores, min_size=1, max_size=40), st.integers(1, 12))
@@ -135,9 +169,6 @@ def test_one_span_over_the_budget_is_cut_to_its_best_part():
     assert decode([2 * x for x in logits], point) == [Span(2, 8)]
     cut = decode([2 * x for x in logits], point, budget=Budget(max_lines=3))
     assert cut == [Span(4, 6)]
-    tokens = [1, 1, 1, 1, 90, 1, 1, 1, 1]
-    by_tokens = decode([0, 1, 2, 4, 5, 4, 1, 1, 0], OperatingPoint(), budget=Budget(max_tokens=3), token_counts=tokens)
-    assert by_tokens == [Span(3, 4), Span(6, 6)]
 
 
 def test_keep_ratio_rounds_down_but_not_to_nothing():

@@ -302,7 +302,12 @@ def test_a_token_budget_counts_what_the_tokenizer_counts(pruner, sentences, limi
     tokens = pruner.encoder.tokenizer.encode(result.text, add_special_tokens=False).ids
     assert len(tokens) <= limit
     assert long_line not in result.text
-    assert bool(result.spans) == (limit >= 20)
+    best = observation.split("\n")[int(np.argmax(result.keep_logits))]
+    needed = len(pruner.encoder.tokenizer.encode(best, add_special_tokens=False).ids)
+    assert bool(result.spans) == (needed <= limit)
+    assert result.unfit_tokens == (needed if 0 < limit < needed else None)
+    if result.spans:
+        assert best in result.text.split("\n")
 
 
 def test_a_ten_megabyte_line_and_a_long_query(pruner, sentences):

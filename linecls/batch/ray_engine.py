@@ -32,8 +32,7 @@ def outcomes(plan: Plan, done: Checkpoint) -> Iterator[Outcome]:
     Ray is started on this machine, or joined where RAY_ADDRESS or a running cluster says.
     Raises MissingExtraError without Ray, LineclsError for standard input and for whatever fails on a node.
     """
-    if plan.source == STDIN:
-        raise LineclsError("--engine ray cannot read standard input; name a file that every node can read")
+    check(plan.source)
     ray = _import_ray()
     started = not ray.is_initialized()
     try:
@@ -47,6 +46,13 @@ def outcomes(plan: Plan, done: Checkpoint) -> Iterator[Outcome]:
     finally:
         if started:
             ray.shutdown()
+
+
+def check(source: str) -> None:
+    """Before the work. Raises MissingExtraError without Ray, LineclsError for standard input."""
+    if source == STDIN:
+        raise LineclsError("--engine ray cannot read standard input; name a file that every node can read")
+    _import_ray()
 
 
 def _import_ray() -> Any:

@@ -82,7 +82,8 @@ def run_batch(plan: Plan, watcher: Watcher | None = None) -> Result:
 
     A run that was killed goes on with the row after the last that is safely on disk; the output is the same,
     byte for byte, as that of a run that was not.
-    Raises LineclsError, with how many rows are safe, for an input, a model or a disk that fails.
+    Raises LineclsError, with how many rows are safe, for an input, a model or a disk that fails. A run that fails
+    before its first row is safe leaves nothing beside the output.
     """
     output_form(plan.output)
     if plan.report is not None:
@@ -90,13 +91,17 @@ def run_batch(plan: Plan, watcher: Watcher | None = None) -> Result:
     source = open_source(plan.source, plan.fields, split=plan.split)
     if plan.source != STDIN and plan.output.exists() and os.path.samefile(plan.source, plan.output):
         raise LineclsError(f"{plan.output} is input and output at once; choose another output")
+    if plan.engine == "ray":
+        from linecls.batch.ray_engine import check
+
+        check(plan.source)
     settings = _settings(plan)
     with Spool(plan.output, settings, overwrite=plan.overwrite) as spool:
         resumed, stopped = spool.saved.rows, None
         if not spool.saved.complete:
-            if watcher is not None:
-                watcher.begins(source.total, resumed)
             try:
+                if watcher is not None:
+                    watcher.begins(source.total, resumed)
                 stopped = _fill(spool, plan, source, watcher)
             except LineclsError as error:
                 raise _with_progress(error, spool) from error
@@ -170,10 +175,12 @@ def after(rows: Iterator[Row], done: Checkpoint, name: str) -> Iterator[Row]:
 
 
 def _with_progress(error: LineclsError, spool: Spool) -> LineclsError:
-    """The error with what is safe and how to go on."""
+    """The error with what is safe and how to go on; where nothing is, what was begun is removed."""
     with suppress(LineclsError):  # the disk may be what failed
         spool.checkpoint()
     if not spool.saved.rows:
+        with suppress(LineclsError):
+            spool.forget()
         return error
     return type(error)(
         f"{error}; {spool.saved.rows} rows are safe in {spool.path}, the same command goes on from there"

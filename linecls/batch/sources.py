@@ -21,7 +21,7 @@ from typing import IO, Any, Protocol, cast
 
 from linecls.batch.rows import Fields, Row, make_row
 from linecls.errors import LineclsError, RecordError, missing_extra
-from linecls.records import _open_dataset, _parse_line
+from linecls.records import _open_dataset, _parse_line, import_datasets
 
 LONGEST_ROW = 256 << 20  # bytes of a line of JSONL; a longer one is an error of its row, never held in memory
 _PIECE = 1 << 20
@@ -43,13 +43,15 @@ class Source(Protocol):
 def open_source(name: str, fields: Fields, *, split: str | None = None) -> Source:
     """The source behind a name: `-`, a file (its form is told by its content), or a folder.
 
-    Nothing is held open until `rows` is called. Raises LineclsError when it cannot be read at all.
+    Nothing is held open until `rows` is called. Raises LineclsError when it cannot be read at all, MissingExtraError
+    when what reads it is not installed.
     """
     if name == STDIN:
         _no_split(name, split)
         return JsonLines(name, fields)
     try:
         if Path(name).is_dir():
+            import_datasets(name)
             return DatasetFolder(name, fields, split)
         os.stat(name)
         if os.path.isfile(name):
@@ -60,7 +62,10 @@ def open_source(name: str, fields: Fields, *, split: str | None = None) -> Sourc
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise LineclsError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from error
     _no_split(name, split)
-    return Parquet(name, fields) if head == b"PAR1" else JsonLines(name, fields)
+    if head != b"PAR1":
+        return JsonLines(name, fields)
+    _parquet_files()
+    return Parquet(name, fields)
 
 
 def _no_split(name: str, split: str | None) -> None:
@@ -142,11 +147,11 @@ class Parquet:
     @property
     def total(self) -> int | None:
         """Rows of the file."""
-        with _naming(self.name), _parquet_file(self.name) as file:
+        with _naming(self.name), _parquet_files()(self.name) as file:
             return file.metadata.num_rows
 
     def rows(self) -> Iterator[Row]:
-        with _naming(self.name), _parquet_file(self.name) as file:
+        with _naming(self.name), _parquet_files()(self.name) as file:
             columns = file.schema_arrow.names
             for name in self.fields.read:
                 if name not in columns:
@@ -155,12 +160,13 @@ class Parquet:
             yield from _numbered((values for batch in batches for values in batch.to_pylist()), self.fields)
 
 
-def _parquet_file(name: str) -> Any:
+def _parquet_files() -> Any:
+    """The class that reads Parquet."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise missing_extra("pyarrow", "eval") from error
-    return ParquetFile(name)
+    return ParquetFile
 
 
 class _naming:

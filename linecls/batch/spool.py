@@ -212,7 +212,7 @@ class Spool:
         self.checkpoint()
 
     def forget(self) -> None:
-        """The output is published: remove what stands beside it, the journal last."""
+        """The output is published, or no row is done: remove what stands beside it, the journal last."""
         try:
             self.path.unlink(missing_ok=True)
             sync_folder(self.output.parent)

@@ -1,4 +1,4 @@
-"""The options of commands that load a model and decode with it."""
+"""The options that several commands have, and what their numbers must be."""
 
 from __future__ import annotations
 
@@ -14,10 +14,23 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 DECODING = ("bias", "max_lines", "max_tokens", "keep_ratio", "operating_point")
 
 
-def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Callback of an option whose number must be finite."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a finite number.", ctx, param)
     return value
+
+
+def seconds(most: float = math.inf) -> Callable[[click.Context, click.Parameter, float | None], float | None]:
+    """Callback of an option that is a time: finite, above 0, and at most `most` seconds."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+        if value is not None and not (math.isfinite(value) and 0 < value <= most):
+            limit = f" and at most {most:g}" if math.isfinite(most) else ""
+            raise click.BadParameter(f"give a number of seconds above 0{limit}.", ctx, param)
+        return value
+
+    return check
 
 
 def decoding_options(command: _Command) -> _Command:
@@ -26,7 +39,7 @@ def decoding_options(command: _Command) -> _Command:
         click.option(
             "--bias",
             type=float,
-            callback=_finite,
+            callback=finite,
             help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits;"
             " where the operating point is relative, from the best line down, so -1 keeps what comes within 1 of it.",
         ),
@@ -35,7 +48,7 @@ def decoding_options(command: _Command) -> _Command:
         click.option(
             "--keep-ratio",
             type=click.FloatRange(0, 1),
-            callback=_finite,
+            callback=finite,
             help="Never keep more than this share of an output's lines.",
         ),
         click.option("--operating-point", metavar="NAME", help="Decode as tuned for a target; see `linecls model`."),
@@ -49,6 +62,30 @@ def model_options(command: _Command) -> _Command:
         click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model."),
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N]."),
         click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
+    )
+    return _apply(command, options)
+
+
+def profile_options(command: _Command) -> _Command:
+    """Add --profile, --min-bytes and --max-bytes, for the commands that agents start."""
+    # Not on top: prune has no profiles, and is to start without what they import.
+    from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES
+
+    size = click.IntRange(min=0)
+    options = (
+        click.option(
+            "--profile",
+            type=click.Choice(list(PROFILES)),
+            default="recall",
+            show_default=True,
+            help="recall: rather too much, and every line with failure signal; tight: only what answers.",
+        ),
+        click.option(
+            "--min-bytes", type=size, default=MIN_BYTES, show_default=True, help="A shorter output stays as it is."
+        ),
+        click.option(
+            "--max-bytes", type=size, default=MAX_BYTES, show_default=True, help="A longer output stays as it is."
+        ),
     )
     return _apply(command, options)
 

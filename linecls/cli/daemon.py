@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from linecls.cli import warn
+from linecls.cli._decoding_options import seconds
 from linecls.errors import LineclsError
 
 _HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
@@ -24,17 +25,19 @@ Examples:
   linecls daemon start                      # in the background; ends when idle for 15 minutes
   pytest -q 2>&1 | linecls prune "why does the login test fail"
   linecls daemon status
-  linecls daemon stop
+  linecls daemon stop                       # the one that start, with the same options, has started
+  linecls daemon stop --all                 # those of other models, devices and versions too
   LINECLS_DAEMON=1 linecls prune QUERY log  # starts one for the next calls
   LINECLS_DAEMON=0 linecls prune QUERY log  # uses none
 
 \b
 Exit status:
   0  done
-  1  status: none runs; stop: one did not end
+  1  status: none runs, or one does not answer; stop: one did not end; run: another runs already
   2  it cannot start; one line on stderr says why
 """
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_GAVE_WAY = 1  # status of `daemon run` where another process holds the lock
 
 
 @click.group("daemon", help=_HELP, context_settings=_CONTEXT)
@@ -42,9 +45,12 @@ def command() -> None:
     """The click group; see `_HELP`."""
 
 
-def _loading(function: Any) -> Any:
+_idle = click.option("--idle", type=click.IntRange(min=1), metavar="SECONDS", help="End when idle for so long.")
+
+
+def _identity(function: Any) -> Any:
+    """The options that tell one resident process from another."""
     for option in (
-        click.option("--idle", type=click.IntRange(min=1), metavar="SECONDS", help="End when idle for so long."),
         click.option("--threads", type=click.IntRange(min=1), help="CPU threads.  [default: the physical cores]"),
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda[:N] or tensorrt[:N]."),
         click.option("--model", metavar="DIRECTORY", help="Model directory, in place of the embedded model."),
@@ -54,11 +60,12 @@ def _loading(function: Any) -> Any:
 
 
 @command.command(short_help="Serve in the foreground.")
-@_loading
+@_identity
+@_idle
 def run(model: str | None, device: str, threads: int | None, idle: int | None) -> None:
     """Serve in the foreground until idle, a signal, or `linecls daemon stop`."""
     from linecls.serving import endpoint
-    from linecls.serving.daemon import IDLE_SECONDS, Daemon, run_until_signal
+    from linecls.serving.daemon import IDLE_SECONDS, AlreadyRunning, Daemon, run_until_signal
 
     def load() -> Any:
         from linecls.pruner import Pruner
@@ -67,13 +74,26 @@ def run(model: str | None, device: str, threads: int | None, idle: int | None) -
 
     place = endpoint.find(model, device, threads)
     daemon = Daemon(place, load, idle_seconds=idle or IDLE_SECONDS)
-    ending = run_until_signal(daemon, ready=lambda: warn(f"listening on {place.socket}"))
+    try:
+        ending = run_until_signal(daemon, ready=lambda: warn(f"listening on {place.socket}"))
+    except AlreadyRunning as error:
+        warn(str(error))
+        click.get_current_context().exit(_GAVE_WAY)
     warn(f"ended: {ending}")
 
 
 @command.command(short_help="Start one in the background.")
-@_loading
-@click.option("--wait", default=60.0, show_default=True, metavar="SECONDS", help="Wait so long until it answers.")
+@_identity
+@_idle
+@click.option(
+    "--wait",
+    type=float,
+    default=60.0,
+    show_default=True,
+    callback=seconds(),
+    metavar="SECONDS",
+    help="Wait so long until it answers.",
+)
 def start(model: str | None, device: str, threads: int | None, idle: int | None, wait: float) -> None:
     """Start a process in the background and wait until it answers."""
     from linecls.serving import client, endpoint
@@ -82,16 +102,21 @@ def start(model: str | None, device: str, threads: int | None, idle: int | None,
     parse_device(device)
     place = endpoint.find(model, device, threads)
     if (running := _status(place.socket)) is not None:
-        click.echo(f"already running: pid {running['pid']}")
+        click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
         return
     process = client.start(place, idle_seconds=idle, patience=0)
     limit = time.monotonic() + wait
     while time.monotonic() < limit:
-        ended = process is not None and process.poll() is not None
+        ended = None if process is None else process.poll()
         if (running := _status(place.socket)) is not None:
-            click.echo(f"running: pid {running['pid']}, socket {place.socket}")
+            is_ours = process is not None and running["pid"] == process.pid
+            click.echo(f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}")
             return
-        if ended:
+        if ended == _GAVE_WAY:
+            # Another start was first, and its process is loading the model. Should it fail, this one is next.
+            time.sleep(0.2)
+            process = client.start(place, idle_seconds=idle, patience=0)
+        elif ended is not None:
             raise LineclsError("it ended at once; `linecls daemon run` shows why")
         time.sleep(0.05)
     raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
@@ -103,7 +128,14 @@ def status(as_json: bool) -> None:
     """Show your resident processes, of any version and model."""
     from linecls.serving.daemon import sockets
 
-    found = [values for path in sockets() if (values := _status(path)) is not None]
+    found, stuck = [], False
+    for path in sockets():
+        try:
+            if (values := _status(path)) is not None:
+                found.append(values)
+        except LineclsError as error:
+            warn(str(error))
+            stuck = True
     if as_json:
         click.echo(json.dumps(found, indent=2))
     for values in [] if as_json else found:
@@ -111,39 +143,79 @@ def status(as_json: bool) -> None:
             f"pid {values['pid']}  linecls {values['version']}  up {values['up_seconds']:.0f} s,"
             f" {values['answered']} answers, ends in {values['ends_in_seconds']:.0f} s  {values['model']}"
         )
-    if not found:
-        if not as_json:
-            warn("no resident process runs")
+    if not (found or stuck or as_json):
+        warn("no resident process runs")
+    if stuck or not found:
         click.get_current_context().exit(1)
 
 
-@command.command(short_help="Stop what runs.")
-def stop() -> None:
-    """Stop your resident processes; the queries that they are answering are finished."""
-    from linecls.serving.daemon import request, sockets
+@command.command(short_help="Stop what start has started.")
+@_identity
+@click.option("--all", "every", is_flag=True, help="Stop every one of yours, of any model, device and version.")
+def stop(model: str | None, device: str, threads: int | None, every: bool) -> None:
+    """Stop the resident process that `linecls daemon start` with the same options has started.
 
-    stopped, stuck = [], False
+    A query that it is answering is finished.
+    """
+    from linecls.serving import endpoint
+    from linecls.serving.daemon import sockets
+
+    if every and (model is not None or device != "auto" or threads is not None):
+        raise click.UsageError("--all stops every resident process: leave out --model, --device and --threads.")
+    chosen = None if every else endpoint.find(model, device, threads).socket
+    stopped, stuck, others = [], False, 0
     for path in sockets():
-        try:
-            reply = request(path, "stop")
-        except (ConnectionError, FileNotFoundError):
-            _remove_stale(path)
+        if chosen not in (None, path):
+            others += _is_running(path)
             continue
+        try:
+            if (pid := _stop(path)) is not None:
+                stopped.append(pid)
         except LineclsError as error:
             warn(str(error))
             stuck = True
-            continue
-        limit = time.monotonic() + 15
-        while os.path.exists(path) and time.monotonic() < limit:
-            time.sleep(0.02)
-        if os.path.exists(path):
-            warn(f"pid {reply.get('pid')} did not end")
-            stuck = True
-        else:
-            stopped.append(reply.get("pid"))
-    click.echo("stopped: " + ", ".join(f"pid {pid}" for pid in stopped) if stopped else "nothing to stop")
+    if stopped:
+        click.echo("stopped: " + ", ".join(f"pid {pid}" for pid in stopped))
+    elif not stuck:
+        click.echo("nothing to stop")
+        if others:
+            warn(f"{others} of another model, device or version: see linecls daemon status; --all stops them too")
     if stuck:
         click.get_current_context().exit(1)
+
+
+def _stop(path: str) -> int | None:
+    """Stop the process behind a socket and wait for its end; its id, None when there is none.
+
+    Raises LineclsError when it does not answer or does not end.
+    """
+    from linecls.serving.daemon import request
+
+    try:
+        pid = request(path, "stop").get("pid")
+    except (ConnectionError, FileNotFoundError):
+        _remove_stale(path)
+        return None
+    limit = time.monotonic() + 15
+    while os.path.exists(path):
+        if time.monotonic() >= limit:
+            raise LineclsError(f"pid {pid} was told to stop and did not end; end it with: kill -9 {pid}")
+        time.sleep(0.02)
+    return pid
+
+
+def _is_running(path: str) -> bool:
+    """Whether somebody listens at a socket, even if he does not answer."""
+    from linecls.serving import client
+
+    try:
+        client.connect(path).close()
+    except (ConnectionError, FileNotFoundError):
+        _remove_stale(path)
+        return False
+    except (OSError, LineclsError):
+        pass
+    return True
 
 
 def _status(path: str) -> dict[str, Any] | None:

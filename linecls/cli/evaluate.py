@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linecls.cli._decoding_options import finite
 from linecls.errors import LineclsError
 from linecls.systems import GENERATIVE, HEURISTICS, NAMES, create, from_file
 from linecls.systems.generative.cache import default_cache
@@ -95,7 +96,9 @@ Exit status:
     "--device", default="auto", show_default=True, help="Where linecls runs: auto, cpu, cuda[:N] or tensorrt[:N]."
 )
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads of linecls.")
-@click.option("--bias", type=float, help="Let linecls keep less (larger) or more (smaller); in logits.")
+@click.option(
+    "--bias", type=float, callback=finite, help="Let linecls keep less (larger) or more (smaller); in logits."
+)
 @click.option("--operating-point", metavar="NAME", help="Let linecls decode as tuned for a target.")
 @click.option("--endpoint", metavar="URL", help="Address of the server for `generative`, as http://HOST:PORT/v1.")
 @click.option("--endpoint-model", metavar="NAME", help="Model that the server is asked for.  [default: its first]")
@@ -114,7 +117,9 @@ Exit status:
     help="Where what generative systems wrote is kept.  [default: linecls/completions in the user's cache folder]",
 )
 @click.option("--token-price", metavar="IN,OUT", help="US dollars per million tokens of prompt and of answer.")
-@click.option("--hour-price", type=click.FloatRange(min=0), help="US dollars per hour of this machine.")
+@click.option(
+    "--hour-price", type=click.FloatRange(min=0), callback=finite, help="US dollars per hour of this machine."
+)
 @click.option("--split", help="Which split of a data set, where RECORDS have several.")
 @click.option("--limit", type=click.IntRange(min=1), help="Evaluate on a random sample of so many records.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample and of the intervals.")
@@ -160,8 +165,6 @@ def command(
     """The click command; see `_HELP`."""
     names = _names(systems, options["endpoint"])
     prices = _prices(token_price, hour_price)
-    if options["bias"] is not None and not math.isfinite(options["bias"]):
-        raise click.BadParameter("it must be a finite number", param_hint="--bias")
     if seed < 0:
         raise click.BadParameter("it must not be negative", param_hint="--seed")
     if report is not None:

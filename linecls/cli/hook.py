@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import time
@@ -12,7 +11,8 @@ from typing import Any
 
 import click
 
-from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, is_text, shorten
+from linecls.agent import PROFILES, is_text, shorten
+from linecls.cli._decoding_options import profile_options, seconds
 
 _HELP = """Prune the output of a coding agent's shell tool, as its PostToolUse hook.
 
@@ -29,12 +29,6 @@ Examples:
 """
 _EVENT_LIMIT = 64 << 20
 _RESERVE = 0.2  # seconds of the deadline for writing the reply and ending
-
-
-def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    if not (math.isfinite(value) and 0 < value <= 600):
-        raise click.BadParameter("give seconds, above 0 and at most 600.", ctx, param)
-    return value
 
 
 class _Harmless(click.Command):
@@ -62,31 +56,11 @@ class _Harmless(click.Command):
     type=float,
     default=2.0,
     show_default=True,
-    callback=_seconds,
+    callback=seconds(600),
     metavar="SECONDS",
     help="The output stays as it is when pruning takes longer than that.",
 )
-@click.option(
-    "--min-bytes",
-    type=click.IntRange(min=0),
-    default=MIN_BYTES,
-    show_default=True,
-    help="A shorter output stays as it is.",
-)
-@click.option(
-    "--max-bytes",
-    type=click.IntRange(min=0),
-    default=MAX_BYTES,
-    show_default=True,
-    help="A longer output stays as it is.",
-)
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="recall",
-    show_default=True,
-    help="recall: rather too much, and every line with failure signal; tight: only what answers.",
-)
+@profile_options
 @click.option("--model", metavar="MODEL", help="Model directory or hub id, in place of the embedded model.")
 def command(agent: str, deadline: float, **options: Any) -> None:
     """The click command; see `_HELP`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import signal
@@ -14,9 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES
 from linecls.cli import warn, write_stdout
-from linecls.cli._decoding_options import model_options
+from linecls.cli._decoding_options import model_options, profile_options, seconds
 from linecls.errors import LineclsError
 
 if TYPE_CHECKING:
@@ -49,12 +47,6 @@ Exit status:
 """
 
 
-def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise click.BadParameter("give a number of seconds above 0.", ctx, param)
-    return value
-
-
 @click.command(
     "run",
     help=_HELP,
@@ -68,30 +60,10 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.argument("command_line", metavar="COMMAND [ARGUMENT]...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("-q", "--query", envvar="LINECLS_QUERY", show_envvar=True, help="What to look for in the output.")
 @click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="recall",
-    show_default=True,
-    help="recall: rather too much, and every line with failure signal; tight: only what answers.",
-)
-@click.option(
     "--markers/--no-markers", default=True, help="Marker lines in the place of what is omitted.  [default: on]"
 )
-@click.option("--timeout", type=float, callback=_seconds, metavar="SECONDS", help="End the command after that time.")
-@click.option(
-    "--min-bytes",
-    type=click.IntRange(min=0),
-    default=MIN_BYTES,
-    show_default=True,
-    help="A shorter output goes through unchanged.",
-)
-@click.option(
-    "--max-bytes",
-    type=click.IntRange(min=0),
-    default=MAX_BYTES,
-    show_default=True,
-    help="A longer output goes through unchanged, from then on as it comes.",
-)
+@click.option("--timeout", type=float, callback=seconds(), metavar="SECONDS", help="End the command after that time.")
+@profile_options
 @click.option("--pty", is_flag=True, help="Give the command a terminal for its output, for programs that look.")
 @model_options
 def command(
@@ -188,7 +160,7 @@ def _prune(
     threads: int | None,
 ) -> bytes:
     """What to print of the output: all of it whenever pruning it is of no use or does not work."""
-    from linecls.agent import is_text, shorten
+    from linecls.agent import PROFILES, is_text, shorten
     from linecls.cli.asking import ask
     from linecls.store import Store
 

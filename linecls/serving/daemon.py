@@ -32,6 +32,10 @@ _TICK_SECONDS = 15.0
 _ENDING_SECONDS = 10.0
 
 
+class AlreadyRunning(EndpointError):
+    """Another process serves the same model, or is about to."""
+
+
 class _Pruner(Protocol):
     def prune(self, query: str, observation: bytes, **options: Any) -> Any: ...
 
@@ -56,8 +60,8 @@ class Daemon:
     def run(self, *, ready: Callable[[], None] = lambda: None) -> str:
         """Serve until it is over; returns why it ended. `ready` is called when the socket listens.
 
-        Raises EndpointError when another process serves the same, or the socket cannot be made, and what `load`
-        raises.
+        Raises AlreadyRunning when another process serves the same, EndpointError when the socket cannot be made, and
+        what `load` raises.
         """
         endpoint.make_private(self.place.directory)
         endpoint.check_length(self.place.socket)
@@ -234,7 +238,7 @@ def sockets() -> list[str]:
 
 @contextlib.contextmanager
 def _held(path: str) -> Iterator[None]:
-    """Hold the lock file. Raises EndpointError when another process holds it."""
+    """Hold the lock file. Raises AlreadyRunning when another process holds it."""
     import fcntl
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -242,7 +246,9 @@ def _held(path: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise EndpointError("a resident process for this model runs already; see: linecls daemon status") from error
+            raise AlreadyRunning(
+                "a resident process for this model runs already; see: linecls daemon status"
+            ) from error
         yield
     finally:
         os.close(descriptor)

@@ -103,7 +103,7 @@ class SwePrunerRequest(BaseModel):
 
     query: _Query
     code: str
-    threshold: Annotated[float, Field(allow_inf_nan=False), _Number] = 0.5
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), _Number] = 0.5
     always_keep_first_frags: StrictBool = False
     chunk_overlap_tokens: Annotated[int, _Number] = 50
 
@@ -344,12 +344,20 @@ def _reply(observation: str, pruning: Pruning) -> dict[str, Any]:
     return rendering.as_dict(Observation.of(observation), pruning.spans, pruning.answerable)
 
 
+def _is_json(content_type: str) -> bool:
+    """Whether a body of this type is read as JSON: `application/json`, or `application/` with the suffix `+json`."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
 def _add_problems(app: FastAPI) -> None:
     def problem(status: int, detail: str, headers: Any = None) -> JSONResponse:
         return _Json({"detail": detail}, status, headers)
 
-    async def invalid(_: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
+        if not _is_json(request.headers.get("content-type", "")):  # the body was then not even read as JSON
+            return problem(422, "send the body as JSON, with the header Content-Type: application/json")
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in ("body", "linecls", "swe_pruner"))
         if first["type"] == "json_invalid":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 import linecls
 from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, Profile, is_text, shorten
@@ -36,7 +36,15 @@ Use run_pruned in place of a plain shell call when you need one piece of informa
 and prune_text for output that you have already. A line such as [linecls: 52 lines omitted, linecls expand
 3f9a2c1b:13-64] stands for lines that were left out; the tool expand gives them back for 3f9a2c1b:13-64."""
 
-Query = Annotated[str, Field(min_length=1, max_length=65_536, description="The one thing to find out, in words.")]
+# An empty query is left to the tools, as a blank one is: they say what is wrong in plainer words.
+Query = Annotated[
+    str,
+    Field(
+        max_length=65_536,
+        description="The one thing to find out, in words.",
+        json_schema_extra={"minLength": 1},
+    ),
+]
 ProfileName = Annotated[
     Literal["recall", "tight"],
     Field(description="recall: rather too much, and every line with failure signal; tight: only what answers."),
@@ -154,7 +162,7 @@ class Tools:
 
 def create_server(tools: Tools, *, with_run: bool = True) -> MCPServer:
     """The server with its tools; without `run_pruned` when `with_run` is False."""
-    server = MCPServer("linecls", version=linecls.__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
+    server = _Server("linecls", version=linecls.__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     running = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
     plain: dict[str, Any] = {"structured_output": False}
@@ -163,6 +171,27 @@ def create_server(tools: Tools, *, with_run: bool = True) -> MCPServer:
     if with_run:
         server.tool(annotations=running, **plain)(tools.run_pruned)
     return server
+
+
+class _Server(MCPServer):
+    """The SDK's server; arguments that do not fit get one line in place of the validator's report."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **options: Any) -> Any:
+        """As the SDK's."""
+        try:
+            return await super().call_tool(name, arguments, *rest, **options)
+        except ToolError as error:
+            if type(error) is ToolError and isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"Error executing tool {name}: {_faults(error.__cause__)}") from error.__cause__
+            raise
+
+
+def _faults(error: ValidationError) -> str:
+    """What is wrong with each argument, in one line, without the values."""
+    faults: dict[str, str] = {}
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        faults.setdefault(str(fault["loc"][0]) if fault["loc"] else "the arguments", fault["msg"])
+    return "; ".join(f"{name}: {text}" for name, text in faults.items())
 
 
 class _Ends:

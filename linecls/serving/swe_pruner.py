@@ -21,12 +21,14 @@ def decoding_options(threshold: float, point: OperatingPoint) -> dict[str, float
     """Options of `Pruner.prune` for SWE-Pruner's threshold, a probability.
 
     A line is kept there when its probability is at least the threshold. Here the operating point is moved by the
-    threshold's logit: 0.5, their default, is the operating point itself, a larger threshold never keeps more, and 0
-    keeps everything. A threshold over 1 keeps nothing, as there.
+    threshold's logit: 0.5, their default, is the operating point itself, a larger threshold never keeps more, 0 keeps
+    everything and 1 nothing. Raises ValueError for what is no probability.
     """
-    if threshold <= 0:
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
+    if threshold == 0:
         return {"bias": -1e6, "switch_cost": 0.0, "empty_threshold": 0.0}
-    if threshold >= 1:
+    if threshold == 1:
         return {"bias": 1e6}
     return {"bias": point.bias + math.log(threshold / (1 - threshold))}
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from linecls.artifact import embedded
 from linecls.cli import main
 from linecls.serving import client, endpoint, frames
-from linecls.serving.daemon import Daemon, request, sockets
+from linecls.serving.daemon import AlreadyRunning, Daemon, request, sockets
 from linecls.serving.endpoint import EndpointError
 from linecls.spans import Span
 
@@ -339,6 +339,42 @@ def test_a_stale_socket_is_passed_over_and_replaced(runtime):
     assert not os.path.exists(place.socket)
 
 
+def test_stop_stops_the_one_of_the_same_options():
+    with serving(Fake()) as plain, serving(Fake(), place=endpoint.find(threads=3)) as other:
+
+        def stop(*arguments):
+            result = CliRunner().invoke(main, ["daemon", "stop", *arguments])
+            return result.exit_code, result.stdout, result.stderr
+
+        note = "linecls: 1 of another model, device or version: see linecls daemon status; --all stops them too\n"
+        assert stop() == (0, f"stopped: pid {os.getpid()}\n", "")
+        plain.thread.join(20)
+        assert not plain.thread.is_alive()
+        assert stop() == (0, "nothing to stop\n", note)
+        assert other.thread.is_alive()
+        assert stop("--all", "--threads", "3")[0] == 2
+        assert stop("--threads", "3") == (0, f"stopped: pid {os.getpid()}\n", "")
+        other.thread.join(20)
+        assert not other.thread.is_alive()
+    with serving(Fake()), serving(Fake(), place=endpoint.find(device="cpu")):
+        assert stop("--all") == (0, f"stopped: pid {os.getpid()}, pid {os.getpid()}\n", "")
+        assert sockets() == []
+
+
+def test_a_process_that_hangs_is_not_called_nothing(runtime, monkeypatch):
+    monkeypatch.setattr("linecls.serving.daemon._SILENCE_SECONDS", 0.2)
+    with listening(runtime):  # never accepts
+        says = f"linecls: the process behind {endpoint.find().socket} does not answer; end it with: kill -9 "
+        for command in ("stop", "status"):
+            result = CliRunner().invoke(main, ["daemon", command])
+            assert (result.exit_code, result.stdout) == (1, "")
+            assert result.stderr.startswith(says)
+            assert result.stderr.count("\n") == 1
+        # Another one that runs is seen all the same.
+        with serving(Fake(), place=endpoint.find(threads=3)):
+            assert json.loads(CliRunner().invoke(main, ["daemon", "status", "--json"]).stdout)[0]["threads"] == 3
+
+
 def test_stop_sweeps_stale_sockets(runtime):
     with listening(runtime):
         pass
@@ -407,15 +443,63 @@ def test_a_path_too_long_for_a_socket(runtime, monkeypatch):
 # Life and death
 
 
-def test_of_two_processes_the_second_gives_way():
+def test_of_two_processes_the_second_gives_way(monkeypatch):
+    monkeypatch.setattr("linecls.serving.daemon.run_until_signal", lambda daemon, **options: daemon.run(**options))
     with serving(Fake()):
 
         def load():
             raise AssertionError("the second must not load the model")
 
-        with pytest.raises(EndpointError, match="runs already"):
+        with pytest.raises(AlreadyRunning, match="runs already"):
             Daemon(endpoint.find(), load).run()
         assert client.ask("q", LOG, {}) is not None
+        result = CliRunner().invoke(main, ["daemon", "run"])
+        assert result.exit_code == 1
+        assert "runs already; see: linecls daemon status" in result.stderr
+
+
+def test_of_two_starts_the_second_waits_for_the_first(monkeypatch):
+    started, begin = [], client.start
+
+    def start(*arguments, **options):
+        started.append(begin(*arguments, **options))
+        return started[-1]
+
+    def load():  # the lock is held, and nobody listens yet
+        while not started:
+            time.sleep(0.01)
+        assert started[0].wait(60) == 1
+        return Fake()
+
+    monkeypatch.setattr(client, "start", start)
+    daemon = Daemon(endpoint.find(), load)
+    first = threading.Thread(target=daemon.run)
+    first.start()
+    try:
+        while not os.path.exists(daemon.place.lock):
+            time.sleep(0.01)
+        result = CliRunner().invoke(main, ["daemon", "start"])
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout == f"already running: pid {os.getpid()}, socket {daemon.place.socket}\n"
+    finally:
+        for process in started:  # before the lock is free, or the last one would get it
+            process.wait(60)
+        daemon.stop()
+        first.join(20)
+
+
+def test_when_the_first_of_two_starts_fails_the_second_takes_over(monkeypatch):
+    started, socket_of = [], endpoint.find().socket
+
+    def start(*_, **__):
+        started.append(None)
+        ended = SimpleNamespace(pid=-1, poll=lambda: 1)  # gives way, and the one before it fails
+        return ended if len(started) == 1 else SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+
+    monkeypatch.setattr(client, "start", start)
+    monkeypatch.setattr("linecls.cli.daemon._status", lambda _: {"pid": os.getpid()} if len(started) == 2 else None)
+    result = CliRunner().invoke(main, ["daemon", "start"])
+    assert result.stdout == f"running: pid {os.getpid()}, socket {socket_of}\n"
 
 
 def test_it_ends_when_idle():
@@ -503,6 +587,14 @@ def test_started_on_demand_used_shown_and_stopped(runtime, tmp_path):
     assert stopped.stdout.startswith(b"stopped: pid ")
     assert sockets() == []
     assert linecls("daemon", "stop").stdout == b"nothing to stop\n"
+
+
+@pytest.mark.parametrize("wait", ["-1", "0", "nan", "inf", "soon"])
+def test_a_wait_that_is_none_is_a_usage_error(monkeypatch, wait):
+    monkeypatch.setattr(client, "start", lambda *_, **__: pytest.fail("nothing must be started"))
+    result = CliRunner().invoke(main, ["daemon", "start", "--wait", wait])
+    assert result.exit_code == 2
+    assert "Invalid value for '--wait'" in result.stderr
 
 
 def test_a_start_that_fails_says_so(tmp_path):

@@ -204,6 +204,7 @@ def test_with_the_sdk_s_client(tmp_path):
         assert listed["prune_text"].annotations.read_only_hint
         assert listed["run_pruned"].annotations.destructive_hint
         assert listed["run_pruned"].input_schema["required"] == ["query", "command"]
+        assert listed["run_pruned"].input_schema["properties"]["query"]["minLength"] == 1
 
         pruned = await client.call_tool("prune_text", {"query": QUERY, "text": LOG})
         assert not pruned.is_error
@@ -220,16 +221,22 @@ def test_with_the_sdk_s_client(tmp_path):
         assert ANSWER in ran.content[0].text
         assert "\nTrue\n" in ran.content[0].text
 
-        for name, arguments in (
-            ("expand", {"reference": "../x"}),
-            ("prune_text", {"query": QUERY}),
-            ("prune_text", {"query": "", "text": LOG}),
-            ("run_pruned", {"query": QUERY, "command": ["/no/such/program"]}),
-            ("run_pruned", {"query": QUERY, "command": ["true"], "timeout": -1}),
+        for name, arguments, says in (
+            ("expand", {"reference": "../x"}, "../x is no ID"),
+            ("prune_text", {"query": QUERY}, "text: Field required"),
+            ("prune_text", {"query": "", "text": LOG}, "the query is empty: say what to look for"),
+            ("prune_text", {"query": "x" * 65_537, "text": LOG}, "query: String should have at most 65536 characters"),
+            ("prune_text", {"query": "x", "text": LOG, "profile": "y"}, "profile: Input should be 'recall' or 'tight'"),
+            ("run_pruned", {"query": "", "command": ["true"]}, "the query is empty: say what to look for"),
+            ("run_pruned", {"query": QUERY, "command": ["/no/such/program"]}, "cannot run /no/such/program"),
+            ("run_pruned", {"command": 3}, "query: Field required; command: Input should be a valid list"),
+            ("run_pruned", {"query": QUERY, "command": ["true"], "timeout": -1}, "timeout: Input should be greater"),
         ):
             refused = await client.call_tool(name, arguments)
             assert refused.is_error
-            assert "Traceback" not in refused.content[0].text
+            assert refused.content[0].text.startswith(f"Error executing tool {name}: {says}")
+            assert "\n" not in refused.content[0].text
+            assert len(refused.content[0].text) < 200  # what was sent is not sent back
         again = await client.call_tool("prune_text", {"query": QUERY, "text": LOG})
         assert again.content == pruned.content
 

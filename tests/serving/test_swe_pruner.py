@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,12 @@ def test_a_larger_threshold_never_keeps_more(logits, one, other, bias, relative)
     assert kept(0.5) == {n for s in decode(logits, point) for n in range(s.start_line, s.end_line + 1)}
     assert kept(0) == set(range(1, len(logits) + 1))
     assert kept(1) == set()
+
+
+@pytest.mark.parametrize("threshold", [-0.01, 1.01, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(threshold):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        decoding_options(threshold, OperatingPoint())
 
 
 def test_the_whole_code_with_a_reason():
