@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -236,10 +237,37 @@ class Pruner:
 
 def _open(artifact: Artifact, variant: str | None, device: str, threads: int | None) -> Network:
     graphs = artifact.graphs(variant)
-    artifact.verify(path.name for path in graphs.values())
-    encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)
-    scorer = Session(graphs[SCORER], SCORER_OUTPUTS, device=encoder.device, threads=threads)
+    with _Verification(artifact, [path.name for path in graphs.values()]):
+        encoder = Session(graphs[ENCODER], ENCODER_OUTPUTS, device=device, threads=threads)
+        scorer = Session(graphs[SCORER], SCORER_OUTPUTS, device=encoder.device, threads=threads)
     return SplitNetwork(encoder, scorer, artifact.pooling)
+
+
+class _Verification:
+    """Checks files of an artifact beside the block, on a second core; leaving the block waits for it.
+
+    Where a file is not what it should be, that is the error, whatever the block made of it.
+    """
+
+    def __init__(self, artifact: Artifact, names: list[str]) -> None:
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._check, args=(artifact, names), daemon=True)
+
+    def _check(self, artifact: Artifact, names: list[str]) -> None:
+        try:
+            artifact.verify(names)
+        except Exception as error:  # raised again where it is waited for
+            self._error = error
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            return  # an interrupt does not wait
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
 
 
 class _Job:

@@ -124,3 +124,24 @@ def test_interrupted(resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch) 
 def test_the_short_way_imports_no_command_line_library() -> None:
     code = "import sys, linecls.launch, linecls.serving.client, linecls.observation; sys.exit('click' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=dict(os.environ), check=False).returncode == 0
+
+
+def test_a_process_that_pruned_ends_with_the_status_and_all_of_its_output(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(RAW)
+    environment = {**os.environ, "LINECLS_DAEMON": "0"}
+    pruned = subprocess.run(
+        [sys.executable, "-m", "linecls", "prune", "why", str(log), "--bias", "-1000"],
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert (pruned.returncode, pruned.stdout) == (0, RAW)
+    wrong = subprocess.run(
+        [sys.executable, "-m", "linecls", "prune", "why", str(tmp_path / "none")],
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert wrong.returncode == 2
+    assert b"none" in wrong.stderr
