@@ -17,6 +17,7 @@ from onnx import helper, numpy_helper
 _DOMAIN = "com.microsoft"
 _HEADS_APART = [0, 2, 1, 3]  # [W, T, heads, d] -> [W, heads, T, d]
 _KEYS_APART = [0, 2, 3, 1]
+_FLOAT = onnx.TensorProto.FLOAT
 FUSED = ("MultiHeadAttention", "SkipLayerNormalization", "LayerNormalization", "BiasGelu", "Gelu")
 
 
@@ -24,7 +25,8 @@ def fuse_encoder(source: Path, target: Path, *, half: bool = False) -> dict[str,
     """Write `source` with fused operators; give how many there are of each of `FUSED`.
 
     Skip connections, layer norms and GELUs by ONNX Runtime's transformers optimiser, attention by
-    `fuse_attention`. half: weights and activations in float16, inputs and outputs as before.
+    `fuse_attention`. half: weights and activations in float16, inputs and outputs as before; the angles of rotary
+    positions stay in float32.
     """
     from onnxruntime.transformers.fusion_options import FusionOptions
     from onnxruntime.transformers.optimizer import optimize_model
@@ -39,7 +41,9 @@ def fuse_encoder(source: Path, target: Path, *, half: bool = False) -> dict[str,
     if all(opset.domain != _DOMAIN for opset in fused.model.opset_import):
         fused.model.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
     if half:
-        fused.convert_float_to_float16(keep_io_types=True)
+        fused.convert_float_to_float16(keep_io_types=True, node_block_list=_angles(fused.model.graph))
+        fused.topological_sort()
+        _drop_round_trips(fused.model.graph)
     onnx.save(fused.model, str(target))
     found = Counter(node.op_type for node in fused.model.graph.node)
     return {name: found[name] for name in FUSED}
@@ -155,6 +159,39 @@ def _give_norms_a_bias(graph: Any) -> None:
                 values[name] = numpy_helper.from_array(zeros, name)
                 graph.initializer.append(values[name])
             node.input.append(name)
+
+
+def _angles(graph: Any) -> list[str]:
+    """Names of the nodes that make cosines and sines of positions, from the first one on.
+
+    Float16 has no odd number beyond 2,048: an angle of position times frequency would be wrong by whole turns.
+    """
+    makers = {name: node for node in graph.node for name in node.output}
+    for number, node in enumerate(graph.node):
+        node.name = node.name or f"node_{number}"
+    found: dict[str, Any] = {}
+    ahead = [node for node in graph.node if node.op_type in ("Cos", "Sin")]
+    while ahead:
+        node = ahead.pop()
+        if node.name not in found:
+            found[node.name] = node
+            ahead += [makers[name] for name in node.input if name in makers]
+    return list(found)
+
+
+def _drop_round_trips(graph: Any) -> None:
+    """Leave out casts to float16 and back that the conversion puts between two nodes that both stay in float32."""
+    makers = {name: node for node in graph.node for name in node.output}
+    exact: dict[str, str] = {}
+    for node in graph.node:
+        is_back = node.op_type == "Cast" and any(a.name == "to" and a.i == _FLOAT for a in node.attribute)
+        before = makers.get(node.input[0]) if is_back else None
+        if before is not None and before.op_type == "Cast" and before.name.endswith("_cast_to_fp16_node"):
+            exact[node.output[0]] = before.input[0]
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            node.input[place] = exact.get(name, name)
+    _drop_unread(graph)
 
 
 def _drop_unread(graph: Any) -> None:

@@ -201,7 +201,7 @@ def largest_output(graph: Path, width: int, prefix: Path) -> int:
     options = onnxruntime.SessionOptions()
     options.enable_profiling, options.profile_file_prefix, options.intra_op_num_threads = True, str(prefix), 1
     session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    ids = np.arange(width, dtype=np.int64)[None] % 300
+    ids = np.arange(width, dtype=np.int64)[None] % 200
     session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
     events = json.loads(Path(session.end_profiling()).read_text())
     shapes = [
