@@ -50,15 +50,16 @@ def after(count: int, failure: tuple[int, Any, dict[str, str]]) -> Any:
     return answer
 
 
+SLOW = {"error": {"message": "slow down"}}
 BROKEN = [
     ((401, {"error": {"message": "Incorrect API key"}}, {}), "refused with status 401; it wants an API key"),
-    ((429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"}), "the rate limit is reached and it asks to wait"),
-    ((429, {"error": {"message": "slow down"}}, {"Retry-After": "1"}), "the rate limit is reached: slow down after 6 tries"),
+    ((429, SLOW, {"Retry-After": "3600"}), "the rate limit is reached and it asks to wait"),
+    ((429, SLOW, {"Retry-After": "1"}), "the rate limit is reached: slow down after 6 tries"),
     ((200, {"hello": "world"}, {}), "the answer is no chat completion"),
     ((200, b"<html>welcome</html>", {}), "something that is no JSON object"),
     ((503, {}, {}), "failed with status 503 after 6 tries"),
     ((404, {"error": "no such model"}, {}), "the path or the model's name is wrong: no such model"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("failure", "message"), BROKEN, ids=[message[:32] for _, message in BROKEN])

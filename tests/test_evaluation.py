@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from linecls.cli import main
+from linecls.errors import LineclsError
 from linecls.evaluation import COMPARED, PUBLISHED, Prices, Report, evaluate, length_bucket, position_bucket
 from linecls.records import Record, write_records
 from linecls.spans import Span
