@@ -130,14 +130,14 @@ def test_groups_have_both_families_in_a_table_each(report) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (float("nan"), "–"), (0.0, "0.00"), (0.012345, "0.0123"), (7.0, "7.00"), (123456.7, "123,457")],
+    [(None, "–"), (float("nan"), "–"), (0.0, "0"), (0.012345, "0.0123"), (7.0, "7.00"), (123456.7, "123,457")],
 )
 def test_numbers_of_any_size(value, text) -> None:
     assert significant(value) == text
 
 
 def test_small_numbers_are_said_to_be_small() -> None:
-    assert (dollars(2e-7), dollars(0.5), dollars(0.0)) == ("< 0.0001", "0.500", "0.00")
+    assert (dollars(2e-7), dollars(0.5), dollars(0.0)) == ("< 0.0001", "0.500", "0")
     assert (probability(0.0004), probability(0.0214), probability(float("nan"))) == ("< 0.001", "0.021", "–")
 
 
