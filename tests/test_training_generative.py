@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -67,18 +67,20 @@ def weights(adapter: Path) -> dict[str, Any]:
     return load_file(adapter / "adapter_model.safetensors")
 
 
+DROPPING = {"epochs": 5, "step_records": 1, "learning_rate": 1e-2, "dropout": 0.3, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def whole(folder, tmp_path_factory) -> Path:  # noqa: F811
+    return finetune(settings(folder, tmp_path_factory.mktemp("whole"), **DROPPING), RECORDS)
+
+
 class TestABrokenRun:
     """Ten steps with a break in them learn what ten steps without one learn, dropout included."""
 
-    FIELDS: ClassVar = {"epochs": 5, "step_records": 1, "learning_rate": 1e-2, "dropout": 0.3, "device": "cpu"}
-
-    @pytest.fixture(scope="class")
-    def whole(self, folder, tmp_path_factory) -> Path:  # noqa: F811
-        return finetune(settings(folder, tmp_path_factory.mktemp("whole"), **self.FIELDS), RECORDS)
-
     @pytest.mark.parametrize(("stop", "every", "left"), [(4, 3, 4), (7, 2, 7)])
     def test_goes_on_to_the_same_weights(self, folder, whole, tmp_path, stop, every, left) -> None:  # noqa: F811
-        config = settings(folder, tmp_path, checkpoint_steps=every, **self.FIELDS)
+        config = settings(folder, tmp_path, checkpoint_steps=every, **DROPPING)
 
         def interrupt(step: int, steps: int, loss: float) -> None:
             if step == stop:
@@ -98,7 +100,7 @@ class TestABrokenRun:
         assert losses[0] == losses[1]
 
     def test_a_killed_run_goes_on_from_its_last_checkpoint(self, folder, whole, tmp_path) -> None:  # noqa: F811
-        config = settings(folder, tmp_path, checkpoint_steps=3, **self.FIELDS)
+        config = settings(folder, tmp_path, checkpoint_steps=3, **DROPPING)
 
         def die(step: int, steps: int, loss: float) -> None:
             if step == 5:
@@ -116,14 +118,14 @@ class TestABrokenRun:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            finetune(settings(folder, tmp_path, **self.FIELDS), RECORDS, interrupt)
+            finetune(settings(folder, tmp_path, **DROPPING), RECORDS, interrupt)
         with pytest.raises(LineclsError, match="other settings or records"):
-            finetune(settings(folder, tmp_path, **self.FIELDS | {"rank": 2}), RECORDS)
+            finetune(settings(folder, tmp_path, **DROPPING | {"rank": 2}), RECORDS)
         with pytest.raises(LineclsError, match="other settings or records"):
-            finetune(settings(folder, tmp_path, **self.FIELDS), RECORDS[:1])
+            finetune(settings(folder, tmp_path, **DROPPING), RECORDS[:1])
         (tmp_path / CHECKPOINT).write_bytes(b"half")
         with pytest.raises(LineclsError, match="no checkpoint; remove it"):
-            finetune(settings(folder, tmp_path, **self.FIELDS), RECORDS)
+            finetune(settings(folder, tmp_path, **DROPPING), RECORDS)
 
 
 def test_the_limit_counts_records_that_fit(folder, tmp_path) -> None:  # noqa: F811
