@@ -116,11 +116,15 @@ def groups_figure(report: Report) -> Any:
     ]
     limit = min(1.0, math.ceil(10 * max(tops) + 0.2) / 10)
     tools = shown.pop("tool_type", None)
-    grid = figure.add_gridspec(max(len(shown), 1), 2, width_ratios=(1, 1.2) if tools and shown else (1, 0.001))
+    # A row of the left column is as high as its values need; what the tool types need more stays free below.
+    heights = [len(values) + 2.0 for values in shown.values()]
+    heights.append(max(0.01, len(tools or ()) - sum(heights)))
+    widths = (1, 1.2) if tools and shown else (1, 0.001) if shown else (0.001, 1)
+    grid = figure.add_gridspec(len(heights), 2, width_ratios=widths, height_ratios=heights)
     for row, (key, values) in enumerate(shown.items()):
         _dots(figure.add_subplot(grid[row, 0]), systems, key, values, looks)
     if tools:
-        _dots(figure.add_subplot(grid[:, 1] if shown else grid[:, 0]), systems, "tool_type", tools, looks)
+        _dots(figure.add_subplot(grid[:, 1]), systems, "tool_type", tools, looks)
     for axes in figure.axes:
         axes.set_xlabel("F1 of lines", fontsize=8)
         axes.set_xlim(0, limit)
@@ -311,6 +315,6 @@ def _finished(figure: Any, looks: Mapping[str, _Look], title: str) -> Any:
     if looks:
         handles = [Line2D([], [], **look.line, marker=look.marker, label=look.name) for look in looks.values()]
         figure.legend(
-            handles=handles, loc="outside lower center", ncols=min(len(handles), 5), fontsize=8, frameon=False
+            handles=handles, loc="outside lower center", ncols=min(len(handles), 6), fontsize=8, frameon=False
         )
     return figure

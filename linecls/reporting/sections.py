@@ -108,7 +108,7 @@ def group_sizes(report: Report, dimension: str) -> dict[str, int]:
 
 _SQUEEZ_NOTE = "As the evaluator of squeez 0.1.4 counts: stripped, non-blank line texts. Means over records."
 _RECIPE_NOTE = (
-    "The metrics of the Squeez-2B evaluation card, over whitespace tokens. Not to be mixed with those above: its "
+    "The metrics of the published evaluation card, over whitespace tokens. Not to be mixed with those above: their "
     "compression compares with the gold text, not with the observation."
 )
 _PRUNING_NOTE = (
