@@ -23,7 +23,7 @@ def ranked_recall(scores: NDArray[Any], gold: Sequence[Span]) -> NDArray[np.floa
 
 
 def bias_curve(
-    scores: Sequence[NDArray[np.floating]], gold: Sequence[NDArray[np.bool_]], *, points: int = 100
+    scores: Sequence[NDArray[np.floating]], gold: Sequence[NDArray[np.bool_]], *, points: int = 200
 ) -> list[tuple[float, float, float]]:
     """(bias, share of lines dropped, recall of gold lines) for every bias that changes something.
 

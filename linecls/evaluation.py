@@ -26,6 +26,7 @@ from linecls.artifact import file_sha256
 from linecls.calibration import Calibration, calibrate
 from linecls.comparing import Difference, holm, paired_difference
 from linecls.curves import SHARES, bias_curve, ranked_recall
+from linecls.errors import LineclsError
 from linecls.metrics import Estimate
 from linecls.spans import Span, to_mask
 
@@ -37,7 +38,8 @@ LENGTHS = (50, 100, 200, 500)  # upper bounds of the length buckets, in lines, e
 POSITIONS = ("first third", "middle third", "last third")
 #: Metrics that systems are compared by, pair by pair.
 COMPARED = ("squeez.span_f1", "squeez.span_recall", "pruning.line_recall", "pruning.recall_at_90")
-_PAIRED_RESAMPLES = 2000
+_PAIRED_RESAMPLES = 10_000
+_LATENCY_SAMPLE = 40  # records that a system which answers in batches is asked one by one
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,11 @@ PUBLISHED_NOTE = "Published by their authors on the Squeez test split (617 or 61
 
 @dataclass(frozen=True)
 class Prices:
-    """What a run costs: US dollars per million tokens of prompt and of completion, and per hour of the machine."""
+    """What a run costs: US dollars per million tokens of prompt and of completion, and per hour of this machine.
+
+    A system that says what its tokens cost (`token_price`) is counted by that. The hour is the price of what runs
+    here: all but a model behind a server elsewhere.
+    """
 
     prompt: float | None = None
     completion: float | None = None
@@ -82,14 +88,18 @@ class Prices:
 class Timing:
     """How long a system took. Never part of what a rerun must repeat.
 
-    seconds: wall time over all records; median, p95: latency of one record in seconds (of the request where
-    a server wrote the answer); cached: answers that were taken from an earlier run, so that `seconds` says little
-    of them; cost: US dollars per 1,000 records by `Prices`, None where the prices do not say.
+    seconds: wall time of this run over all records; per_record: seconds of work for one of them, which for a model
+    that writes its answers is the latency of its requests, divided among those under way at once, so that answers
+    from an earlier run count as what they took then; median, p95: latency in seconds of one record asked alone,
+    over `measured` of them; cached: answers that were taken from an earlier run; cost: US dollars per 1,000 records
+    by `Prices`, None where the prices do not say.
     """
 
     seconds: float
+    per_record: float
     median: float
     p95: float
+    measured: int
     cached: int
     cost: float | None
 
@@ -165,8 +175,8 @@ class SystemReport:
 
     @property
     def seconds_per_observation(self) -> float:
-        """Wall time per record; systems may reuse work between records of one observation."""
-        return self.seconds / self.records if self.records else 0.0
+        """Seconds of work per record; systems may reuse work between records of one observation."""
+        return self.timing.per_record
 
     def figures(self) -> dict[str, Any]:
         """Everything that a rerun on the same records repeats, ready for JSON (undefined figures are None)."""
@@ -194,7 +204,7 @@ class SystemReport:
             **self.figures(),
             "seconds": self.seconds,
             "seconds_per_observation": self.seconds_per_observation,
-            "timing": vars(self.timing),
+            "timing": {name: _number(v) if isinstance(v, float) else v for name, v in vars(self.timing).items()},
         }
 
 
@@ -238,8 +248,8 @@ class Report:
         return result
 
     def to_json(self) -> str:
-        """`to_dict` as indented JSON with a final newline."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        """`to_dict` as JSON with a final newline; what holds no further containers stands on one line."""
+        return _lines_of_json(self.to_dict()) + "\n"
 
     def to_text(self) -> str:
         """Plain tables for a terminal: overall figures, some with half-intervals, and F1 per tool type."""
@@ -302,17 +312,21 @@ def evaluate(
     origins: Sequence[str] = (),
     published: bool = False,
     prices: Prices | None = None,
+    sample: str | None = None,
     on_record: Callable[[str], object] | None = None,
+    on_failure: Callable[[LineclsError], object] | None = None,
 ) -> Report:
     """Run each system over all records, score its answers, and compare the first system with the others.
 
     bootstrap: resamples of the intervals, 0 for none; seed: of the intervals; sources: the files that the
     records came from, stated in the report with their sha256; origins: the file of each record, for a table per
     file (none where there is one file); published: add the PUBLISHED figures; prices: for the cost of a run;
-    on_record: called with the system's name after each record.
+    sample: how the records were drawn from the sources, None for all; on_record: called with the system's name
+    after each record; on_failure: called with the error of a system that cannot go on, which is then left out
+    and named in the report. None: the error passes through, and what other systems answered is lost.
 
     Raises ValueError without records, for two systems of one name, and for a system that does not answer each
-    record once; what a system raises passes through.
+    record once; the last error of a system where none could be run to its end.
     """
     labelled = list(records)
     if not labelled:
@@ -320,17 +334,31 @@ def evaluate(
     if origins and len(origins) != len(labelled):
         raise ValueError(f"{len(origins)} origins for {len(labelled)} records")
     files = list(origins) if len(set(origins)) > 1 else []
+    chosen = list(systems)
+    names = Counter(system.name for system in chosen)
+    if doubles := [name for name, count in names.items() if count > 1]:
+        raise ValueError(f"two systems are called '{doubles[0]}'")
     reports: dict[str, SystemReport] = {}
-    for system in systems:
-        if system.name in reports:
-            raise ValueError(f"two systems are called '{system.name}'")
-        run = _run(labelled, system, on_record)
-        reports[system.name] = _score(labelled, system, run, files, prices or Prices(), bootstrap, seed)
+    failures: dict[str, str] = {}
+    for index, system in enumerate(chosen):
+        try:
+            run = _run(labelled, system, on_record)
+            latencies = _latencies(labelled, system, run)
+        except LineclsError as error:
+            if on_failure is None or (index == len(chosen) - 1 and not reports):
+                raise
+            on_failure(error)
+            failures[system.name] = str(error)
+            continue
+        timing = _timing(system, run, latencies, prices or Prices())
+        reports[system.name] = _score(labelled, system, run, timing, files, bootstrap, seed)
     about = {
         "linecls": linecls.__version__,
         "commit": _commit(),
         "machine": _machine(),
         "files": [_source(source) for source in sources],
+        "sample": sample,
+        "failed": failures,
         "records": len(labelled),
         "negatives": sum(not record.gold_spans for record in labelled),
         "observations": len({record.tool_output for record in labelled}),
@@ -389,15 +417,15 @@ def _score(
     records: Sequence[Record],
     system: System,
     run: Sequence[tuple[Selection, float]],
+    timing: Timing,
     files: Sequence[str],
-    prices: Prices,
     bootstrap: int,
     seed: int,
 ) -> SystemReport:
     rows: list[dict[str, float]] = []
     raw_rows: list[dict[str, float]] = []
     raw_categories: list[str] = []
-    groups: dict[str, dict[str, list[dict[str, float]]]] = {}
+    members: dict[str, dict[str, list[int]]] = {}
     selections = [selection for selection, _ in run]
     for index, (record, selection) in enumerate(zip(records, selections, strict=True)):
         text, gold, spans = record.tool_output, record.gold_spans, selection.spans
@@ -408,7 +436,12 @@ def _score(
         raw_rows.append(metrics.squeez_metrics(kept, raw, text))
         raw_categories.append(metrics.empty_category(kept, raw))
         for dimension, value in _group_keys(record, row, files[index] if files else None).items():
-            groups.setdefault(dimension, {}).setdefault(value, []).append(row)
+            members.setdefault(dimension, {}).setdefault(value, []).append(index)
+
+    def averages(of: Sequence[int]) -> dict[str, Estimate]:
+        texts = [records[i].tool_output for i in of]
+        return metrics.aggregate([rows[i] for i in of], observations=texts, bootstrap=bootstrap, seed=seed)
+
     describe = getattr(system, "describe", dict)
     categories = [next(name for name in metrics.CONFUSION if row[f"count.{name}"]) for row in rows]
     stripped_rows = [{key: row[f"squeez.{key}"] for key in metrics.SQUEEZ_KEYS} for row in rows]
@@ -416,14 +449,11 @@ def _score(
     return SystemReport(
         name=system.name,
         description=describe(),
-        timing=_timing(run, prices),
-        overall=metrics.aggregate(rows, bootstrap=bootstrap, seed=seed),
+        timing=timing,
+        overall=averages(range(len(rows))),
         groups={
-            dimension: {
-                value: metrics.aggregate(values[value], bootstrap=bootstrap, seed=seed)
-                for value in sorted(values, key=_group_order)
-            }
-            for dimension, values in groups.items()
+            dimension: {value: averages(values[value]) for value in sorted(values, key=_group_order)}
+            for dimension, values in members.items()
         },
         squeez={
             "stripped_reference": metrics.squeez_summary(stripped_rows, categories),
@@ -525,18 +555,45 @@ def _written(records: Sequence[Record], selections: Sequence[Selection]) -> Writ
     )
 
 
-def _timing(run: Sequence[tuple[Selection, float]], prices: Prices) -> Timing:
+def _latencies(records: Sequence[Record], system: System, run: Sequence[tuple[Selection, float]]) -> list[float]:
+    """Seconds of one record asked alone.
+
+    Of requests, where a server or a model wrote the answers, as they were when they were made; of a system that
+    answers in batches, a sample asked again one by one, spread over the records; of others, what was waited for.
+    """
+    generations = [selection.generation for selection, _ in run if selection.generation is not None]
+    if generations:
+        return [generation.seconds for generation in generations if not generation.failed]
+    if not getattr(system, "in_batches", False):
+        return [waited for _, waited in run]
+    places = np.unique(np.linspace(0, len(records) - 1, min(_LATENCY_SAMPLE, len(records))).round().astype(int))
+    found: list[float] = []
+    for record in (records[place] for place in places):
+        start = time.perf_counter()
+        system.select(record.query, record.tool_output)
+        found.append(time.perf_counter() - start)
+    return found
+
+
+def _timing(
+    system: System, run: Sequence[tuple[Selection, float]], latencies: Sequence[float], prices: Prices
+) -> Timing:
     seconds = sum(waited for _, waited in run)
     generations = [selection.generation for selection, _ in run if selection.generation is not None]
-    latencies = [g.seconds for g in generations if not g.failed] or [waited for _, waited in run]
+    per_record = seconds / len(run)
+    is_here = getattr(system, "is_here", True)
+    if generations:
+        per_record = sum(g.seconds for g in generations) / getattr(system, "concurrency", 1) / len(run)
+    price = getattr(system, "token_price", None) or (prices.prompt, prices.completion)
     cost = None
-    if generations and prices.prompt is not None and prices.completion is not None:
+    if generations and None not in price:
         tokens = (sum(g.prompt_tokens for g in generations), sum(g.completion_tokens for g in generations))
-        cost = (tokens[0] * prices.prompt + tokens[1] * prices.completion) / 1e6 / len(run) * 1000
-    elif not generations and prices.hour is not None:
-        cost = seconds / 3600 * prices.hour / len(run) * 1000
-    median, p95 = np.quantile(latencies, [0.5, 0.95])
-    return Timing(seconds, float(median), float(p95), sum(g.cached for g in generations), cost)
+        cost = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6 / len(run) * 1000
+    elif is_here and prices.hour is not None:
+        cost = per_record / 3600 * prices.hour * 1000
+    median, p95 = np.quantile(latencies, [0.5, 0.95]) if len(latencies) else (math.nan, math.nan)
+    cached = sum(g.cached for g in generations)
+    return Timing(seconds, per_record, float(median), float(p95), len(latencies), cached, cost)
 
 
 def _compare(
@@ -608,6 +665,21 @@ def _source(source: str | Path) -> dict[str, Any]:
 
 
 # --- ready for JSON ------------------------------------------------------------------------------------
+
+
+def _lines_of_json(value: Any, indent: str = "") -> str:
+    """Strict JSON, indented by a space a level; an estimate or a point of a curve takes one line, not six."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    if not any(isinstance(item, (dict, list, tuple)) for item in items):
+        return json.dumps(value, allow_nan=False)
+    inner = indent + " "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key)}: {_lines_of_json(item, inner)}" for key, item in value.items()]
+        left, right = "{}"
+    else:
+        lines = [_lines_of_json(item, inner) for item in value]
+        left, right = "[]"
+    return f"{left}\n{inner}" + f",\n{inner}".join(lines) + f"\n{indent}{right}"
 
 
 def _number(value: float) -> float | None:

@@ -558,14 +558,24 @@ _MICRO_F1 = {
 
 
 def aggregate(
-    rows: Sequence[Mapping[str, float]], *, bootstrap: int = 0, seed: int = 0, level: float = 0.95
+    rows: Sequence[Mapping[str, float]],
+    *,
+    observations: Sequence[object] | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> dict[str, Estimate]:
-    """Averages over `score_record` rows, each with a percentile bootstrap interval over records.
+    """Averages over `score_record` rows, each with a percentile bootstrap interval.
 
     Macro averages keep the row's names (mean over the records that define the metric); micro averages are
-    ratios of summed counts, named `micro.*`. bootstrap: number of resamples, 0 for no intervals; the same
-    seed gives the same intervals. level: share of resamples inside the interval. No rows: an empty dict.
+    ratios of summed counts, named `micro.*`. observations: what each row belongs to [N]; the queries on one
+    observation are no independent evidence, so whole observations are drawn, and a metric that a single one of them
+    defines has no interval. None: every row is one of its own. bootstrap: number of resamples, 0 for no
+    intervals; the same seed gives the same intervals. level: share of resamples inside the interval. No rows: an
+    empty dict. Raises ValueError for another number of observations than rows.
     """
+    if observations is not None and len(observations) != len(rows):
+        raise ValueError(f"{len(observations)} observations for {len(rows)} rows")
     if not rows:
         return {}
     names = list(rows[0])
@@ -573,8 +583,13 @@ def aggregate(
     point = _averages(np.ones((1, len(rows))), table, names)
     low, high = {}, {}
     if bootstrap:
-        draws = [_averages(w, table, names) for w in _resamples(len(rows), bootstrap, seed)]
+        units: dict[object, int] = {}
+        unit = np.array([units.setdefault(key, len(units)) for key in observations or range(len(rows))])
+        draws = [_averages(w[:, unit], table, names) for w in _resamples(len(units), bootstrap, seed, len(rows))]
+        reach = {name: len(set(unit[np.isfinite(table[:, k])])) for k, name in enumerate(names)}
         for name in point:
+            if observations is not None and reach.get(name, len(units)) < 2:
+                continue
             low[name], high[name] = _interval(np.concatenate([d[name] for d in draws]), level)
     defined = dict(zip(names, np.isfinite(table).sum(axis=0), strict=True))
     return {
@@ -597,13 +612,13 @@ def bootstrap_interval(
     return _interval(np.concatenate(draws), level)
 
 
-def _resamples(records: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """How often each record is drawn, [R, N] at a time; a block holds some 8 million numbers at most."""
+def _resamples(units: int, resamples: int, seed: int, records: int = 0) -> Iterator[NDArray[np.float64]]:
+    """How often each unit is drawn, [R, units] at a time; R times the records is some 8 million at most."""
     rng = np.random.default_rng(seed)
-    block = max(1, min(resamples, 8_000_000 // records))
-    share = np.full(records, 1.0 / records)
+    block = max(1, min(resamples, 8_000_000 // max(units, records)))
+    share = np.full(units, 1.0 / units)
     for done in range(0, resamples, block):
-        yield rng.multinomial(records, share, size=min(block, resamples - done)).astype(np.float64)
+        yield rng.multinomial(units, share, size=min(block, resamples - done)).astype(np.float64)
 
 
 def _averages(

@@ -101,15 +101,20 @@ def write(tuning: Tuning, directory: Path, sources: Sequence[Mapping[str, Any]] 
 
 
 def plot(tuning: Tuning, path: str | Path) -> bool:
-    """Draw recall and F1 (without labels: tokens kept) against compression; False where matplotlib is missing."""
+    """Draw recall and F1 against compression, or tokens kept where those are the target or there are no labels.
+
+    False where matplotlib is missing.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return False
+    from matplotlib.ticker import PercentFormatter
+
     figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot(xlabel="compression (share of lines dropped)")
-    shown = (("recall", "recall of gold lines"), ("f1", "line F1"))
-    if tuning.negatives is None:
+    axes = figure.add_subplot(xlabel="lines dropped, mean over records", ylabel="mean over records")
+    shown = (("recall", "recall of gold lines"), ("f1", "F1 of lines"))
+    if tuning.negatives is None or tuning.target.kind == "tokens":
         shown = (("tokens", "tokens kept of an observation"),)
     points = _thinned(tuning)
     for name, label in shown:
@@ -122,10 +127,18 @@ def plot(tuning: Tuning, path: str | Path) -> bool:
                 "yerr": [[y.value - y.low], [y.high - y.value]],
             }
             axes.errorbar(x.value, y.value, fmt="x", color=line.get_color(), capsize=3, **bars)
-    axes.set(xlim=(0, 1), title=f"{tuning.target}: dot promised, cross held out with 95 % intervals")
+    if tuning.target.kind == "compression":
+        axes.axvline(tuning.target.value, color="grey", linestyle=":", label="target")
+    elif tuning.target.kind in dict(shown) and tuning.target.kind != "f1":
+        axes.axhline(tuning.target.value, color="grey", linestyle=":", label="target")
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
+    axes.set_xlim(0, 1)
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{tuning.target}: dot promised, cross held out with 95 % intervals", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=150)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
     return True
 
 

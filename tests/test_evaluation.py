@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from linecls.cli import main
+from linecls.errors import LineclsError
 from linecls.evaluation import COMPARED, PUBLISHED, Prices, Report, evaluate, length_bucket, position_bucket
 from linecls.records import Record, write_records
 from linecls.spans import Span
@@ -232,6 +233,61 @@ class TestEvaluate:
         assert written["first"].written is None
         assert evaluate(records, [create("first")], bootstrap=0)["first"].timing.cost is None
 
+    def test_what_a_writing_system_takes_and_costs(self, records) -> None:
+        """Requests at once share the time; what is elsewhere costs no hour here; its own price goes first."""
+
+        class Busy(Writer):
+            concurrency = 4
+
+        class Elsewhere(Writer):
+            name, is_here = "elsewhere", False
+
+        class Priced(Elsewhere):
+            name, token_price = "priced", (10.0, 20.0)
+
+        found = evaluate(records, [Busy(), Elsewhere(), Priced()], bootstrap=0, prices=Prices(hour=7200.0))
+        busy = found["writer"].timing
+        assert busy.per_record == pytest.approx(11 * 0.5 / 4 / 12)
+        assert busy.cost == pytest.approx(busy.per_record * 2 * 1000)
+        assert busy.measured == 11
+        assert found["elsewhere"].timing.cost is None
+        assert found["priced"].timing.cost == pytest.approx((1100 * 10 + 110 * 20) / 1e6 / 12 * 1000)
+
+    def test_a_system_that_answers_in_batches_is_timed_one_by_one(self, records) -> None:
+        alone: list[str] = []
+
+        class Batched(OneByOne):
+            name, in_batches = "batched", True
+
+            def select(self, query: str, observation: str) -> Selection:
+                alone.append(query)
+                return Selection([])
+
+            def select_many(self, pairs):
+                return iter([Selection([]) for _ in pairs])
+
+        timing = evaluate(records * 10, [Batched()], bootstrap=0)["batched"].timing
+        assert timing.measured == len(alone) == 40
+        assert set(alone) <= {record.query for record in records}
+
+    def test_a_system_that_fails_is_left_out_where_the_caller_wants_that(self, records) -> None:
+        class Broken(OneByOne):
+            name = "broken"
+
+            def select(self, query: str, observation: str) -> Selection:
+                raise LineclsError("the server is gone")
+
+        errors: list[LineclsError] = []
+        found = evaluate(records, [Broken(), create("first")], bootstrap=0, on_failure=errors.append)
+        assert list(found.systems) == ["first"]
+        assert found.about["failed"] == {"broken": "the server is gone"}
+        assert "broken could not be run to its end and is left out: the server is gone" in found.to_text()
+        assert [str(error) for error in errors] == ["the server is gone"]
+        with pytest.raises(LineclsError, match="gone"):
+            evaluate(records, [create("first"), Broken()], bootstrap=0)
+        with pytest.raises(LineclsError, match="gone"):
+            evaluate(records, [Broken()], bootstrap=0, on_failure=errors.append)
+
     def test_made_up_lines_are_predicted_text(self, records) -> None:
         class Explainer(OneByOne):
             name = "explainer"
@@ -331,12 +387,8 @@ class TestRendering:
     def test_markdown_keeps_the_families_apart(self, report) -> None:
         text = report.to_markdown()
         titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
-        assert titles[:4] == [
-            "Squeez line metrics",
-            "Scoring-recipe metrics (whitespace tokens)",
-            "Pruning metrics",
-            "Published figures",
-        ]
+        assert titles[0] == "At a glance"
+        assert {"Squeez line metrics", "Scoring-recipe metrics", "Pruning metrics", "Published figures"} <= set(titles)
         assert titles[-1] == "Provenance"
         for block in text.split("\n\n"):
             if block.startswith("|"):
@@ -437,6 +489,18 @@ class TestCommand:
         assert one == sorted(one, key=order.index)
         assert one == sampled(1)
         assert one != sampled(2)
+
+    def test_long_outputs_can_be_left_out_and_the_report_says_so(self, record_file, records) -> None:
+        longest = max(len(record.tool_output) for record in records)
+        done = self.run(record_file, "--system", "first", "--max-chars", longest - 1, "--limit", 2, "--bootstrap", 0)
+        assert done.exit_code == 0, done.output
+        left = sum(len(record.tool_output) < longest for record in records)
+        assert done.stdout.startswith("cases.jsonl: 2 records")
+        assert f"only outputs of at most {longest - 1:,} characters ({left} of 12 records)" in done.stdout
+        assert f"a random sample of 2 of {left}, seed 0" in done.stdout
+        none = self.run(record_file, "--system", "first", "--max-chars", 1)
+        assert none.exit_code == 2
+        assert "raise --max-chars" in none.stderr
 
     def test_several_files_add_up_and_are_told_apart(self, record_file) -> None:
         done = self.run(record_file, record_file, "--system", "first", "--bootstrap", 0, "--json")

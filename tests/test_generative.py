@@ -470,6 +470,21 @@ class TestFailures:
         with pytest.raises(ValueError, match=next(iter(options))):
             create("generative", endpoint="http://127.0.0.1:1/v1", **options)
 
+    def test_prices_of_tokens(self, server) -> None:
+        assert endpoint(server, token_price=[0.15, 0.6]).token_price == (0.15, 0.6)
+        assert endpoint(server).token_price is None
+        for wrong in ([1.0], [1.0, -1.0], [1.0, float("nan")]):
+            with pytest.raises(ValueError, match="two prices"):
+                endpoint(server, token_price=wrong)
+
+    def test_knows_whether_it_runs_here(self) -> None:
+        for url, is_here in (
+            ("http://127.0.0.1:1/v1", True),
+            ("http://localhost:1/v1", True),
+            ("https://a.b/v1", False),
+        ):
+            assert create("generative", endpoint=url, model="m").is_here is is_here
+
     def test_parameters_do_not_overrule(self) -> None:
         with pytest.raises(LineclsError, match="'messages'"):
             create("generative", endpoint="http://127.0.0.1:1/v1", parameters={"messages": []})

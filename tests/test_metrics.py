@@ -427,6 +427,34 @@ def test_intervals_hold_the_mean_and_come_again_with_the_seed() -> None:
     assert first["squeez.span_f1"].low != other["squeez.span_f1"].low
 
 
+def test_intervals_draw_whole_observations() -> None:
+    """Ten queries on one observation that fail together are one piece of evidence, not ten."""
+    chance = np.random.default_rng(2)
+    text = "\n".join(f"line {i}" for i in range(10))
+    right = np.repeat(chance.random(40) < 0.5, 10)
+    rows = [metrics.score_record(text, [Span(1, 1)], [Span(1, 1) if hit else Span(9, 9)]) for hit in right]
+    owners = [i // 10 for i in range(400)]
+    alone = metrics.aggregate(rows, bootstrap=1000)["squeez.span_f1"]
+    together = metrics.aggregate(rows, observations=owners, bootstrap=1000)["squeez.span_f1"]
+    assert together.value == alone.value == right.mean()
+    theory = 2 * 1.96 * right.std() / math.sqrt(40)
+    assert together.high - together.low == pytest.approx(theory, rel=0.1)
+    assert alone.high - alone.low == pytest.approx(theory / math.sqrt(10), rel=0.1)
+
+
+def test_one_observation_has_no_interval() -> None:
+    rows = [metrics.score_record("a\nb", [Span(1, 1)], [Span(i, i)]) for i in (1, 2)]
+    found = metrics.aggregate(rows, observations=["x", "x"], bootstrap=50)
+    assert math.isnan(found["squeez.span_f1"].low)
+    assert math.isnan(found["micro.f1"].high)
+    negative = metrics.score_record("a\nb", [], [])
+    mixed = metrics.aggregate([*rows, negative], observations=["x", "x", "y"], bootstrap=50)
+    assert math.isnan(mixed["pruning.line_recall"].low)  # defined on x alone
+    assert not math.isnan(mixed["squeez.span_f1"].low)
+    with pytest.raises(ValueError, match="1 observations for 2 rows"):
+        metrics.aggregate(rows, observations=["x"])
+
+
 def test_bootstrap_interval_is_as_wide_as_theory_says() -> None:
     values = np.random.default_rng(0).normal(size=400)
     low, high = metrics.bootstrap_interval(values, resamples=2000, seed=1)

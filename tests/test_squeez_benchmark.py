@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -129,15 +130,30 @@ def call(*arguments: str) -> str:
     return result.stdout
 
 
+def documented(places: dict[str, Path]) -> list[list[str]]:
+    """The `linecls` commands of docs/squeez_benchmark.md but for the training, with these paths in place of theirs."""
+    text = (ROOT / "docs/squeez_benchmark.md").read_text()
+    block = text.partition("```bash\n")[2].partition("```")[0].replace("\\\n", " ")
+    commands = [shlex.split(line) for line in block.splitlines() if line.startswith("linecls ")]
+    assert [command[1] for command in commands] == ["train", "export", "tune", "eval"]
+    known = {name: str(path) for name, path in places.items()} | {"$data": f"hub:{HUB_ID}"}
+    return [[known.get(word, word) for word in command[1:]] for command in commands[1:]]
+
+
 def test_from_the_data_set_to_the_table(hub: Path, tmp_path: Path, tiny_tokenizer_path: Path) -> None:
     pytest.importorskip("onnxscript")
     run = train("ettin32m", tmp_path, tiny_tokenizer_path)
     model, report = tmp_path / "model", tmp_path / "report"
-    call("export", str(run / "best.ckpt"), "-o", str(model), "--variant", "fp32", "--name", "linecls-ettin32m")
-    call("tune", f"hub:{HUB_ID}", "--split", "validation", "--target", "f1", "--name", "f1", "--model", str(model))
-    arguments = ["--split", "test", "--system", "linecls,bm25,first,last,random", "--published", "--json"]
-    arguments += ["--model", str(model), "--operating-point", "f1", "--bootstrap", "20", "--report", str(report)]
-    values = json.loads(call("eval", f"hub:{HUB_ID}", *arguments))
+    export, tune, evaluate = documented(
+        {
+            "runs/squeez_ettin32m/best.ckpt": run / "best.ckpt",
+            "models/squeez_ettin32m": model,
+            "eval/results/squeez": report,
+        }
+    )
+    call(*export, "--variant", "fp32")
+    call(*tune)
+    values = json.loads(call(*evaluate, "--json", "--bootstrap", "20"))
     assert set(values["systems"]) == {"linecls", "bm25", "first", "last", "random"}
     for system in values["systems"].values():
         assert system["records"] == 6
@@ -149,6 +165,26 @@ def test_from_the_data_set_to_the_table(hub: Path, tmp_path: Path, tiny_tokenize
 
 def test_the_modernbert_configuration_trains(hub: Path, tmp_path: Path, tiny_tokenizer_path: Path) -> None:
     assert (train("modernbert", tmp_path, tiny_tokenizer_path) / "best.ckpt").is_file()
+
+
+@pytest.mark.parametrize("which", MODELS)
+def test_the_files_are_read_as_they_ship(which: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Every key is one that the training knows, of the type that it wants, together with the model's own file."""
+    from linecls.training.cli import LineCLI
+    from linecls.training.data import LineDataModule
+    from linecls.training.module import LineModule
+
+    monkeypatch.chdir(ROOT)
+    files = [f"configs/model/{MODELS[which]}", f"configs/train/squeez_{which}.yaml"]
+    assert f"linecls train --config {files[0]} --config {files[1]}" in (ROOT / files[1]).read_text()
+    arguments = ["fit", *(word for file in files for word in ("--config", file)), "--print_config"]
+    with pytest.raises(SystemExit) as done:
+        LineCLI(LineModule, LineDataModule, args=arguments)
+    assert done.value.code == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["data"]["train"] == [f"hub:{HUB_ID}"]
+    assert (printed["data"]["train_split"], printed["data"]["dev_split"]) == ("train", "validation")
+    assert printed["trainer"]["default_root_dir"] == f"runs/squeez_{which}"
 
 
 def test_the_splits_are_read_from_the_canonical_files(hub: Path) -> None:

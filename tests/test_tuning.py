@@ -255,6 +255,30 @@ def test_intervals_resample_observations() -> None:
     assert widths[1] == pytest.approx(widths[0], rel=0.35)
 
 
+@pytest.mark.parametrize("text", ["compression=0.8", "recall=0.9", "f1", "tokens=30"])
+@pytest.mark.parametrize("is_labelled", [True, False])
+def test_the_plot_shows_promise_and_target(text, is_labelled, tmp_path, monkeypatch) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    target = Target.parse(text)
+    if not is_labelled and target.needs_gold:
+        return
+    items = observed(12)
+    if not is_labelled:
+        items = [replace(item, gold=np.zeros_like(item.gold)) for item in items]
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: drawn.append(self))
+    assert tuning_report.plot(tune(items, target), tmp_path / "tuning.png")
+    (axes,) = drawn[0].axes
+    assert axes.get_xlabel()
+    assert axes.get_ylabel()
+    labels = [entry.get_text() for entry in axes.get_legend().get_texts()]
+    by_tokens = not is_labelled or target.kind == "tokens"
+    assert ("tokens kept of an observation" in labels) == by_tokens
+    assert ("target" in labels) == (text != "f1")
+
+
 def test_the_report_says_it_all(tmp_path) -> None:
     found = tune(observed(20), Target("recall", 0.9))
     paths = tuning_report.write(found, tmp_path, [{"name": "dev.jsonl", "sha256": "ab"}])

@@ -49,14 +49,16 @@ RECORDS are JSONL files, plain or gzip, folders that `datasets` reads, or hub:OW
               generative:URL, swe-pruner:URL
   FILE.yaml   any of these with options of its own, under the file's name: `system: NAME` and options
 
-What a generative system wrote is kept in --cache, so that a run that breaks off goes on where it stopped.
+What a generative system wrote is kept in --cache, so that a run that breaks off goes on where it stopped. A system
+that fails on the way (its server is down, the key is wrong) is left out with one line on stderr, and the others are
+reported.
 
 The table shows means, some with half the width of their 95 % bootstrap interval: precision, recall and F1 of
 line texts as the Squeez evaluator counts them, the share of lines dropped, recall of the gold lines with 50,
 70 and 90 % of the lines dropped (R@), how often negatives (rightly) and positives (wrongly) got no lines, and
 the time. --report writes all metrics with their intervals, per file, tool type, level, length and position of the
 gold lines, paired significance of the first system against the others, curves over every bias, calibration,
-hallucinated lines, and views of where systems differ, as JSON, Markdown and HTML.
+hallucinated lines, latency and cost, and views of where systems differ, as JSON, Markdown, HTML and plots.
 
 \b
 Examples:
@@ -66,13 +68,14 @@ Examples:
   linecls eval test.jsonl.gz --system linecls,generative --endpoint http://127.0.0.1:8000/v1 --report runs/eval
   linecls eval test.jsonl.gz --system linecls,configs/generative/squeez_2b.yaml --published --report runs/eval
   linecls eval hub:KRLabsOrg/tool-output-extraction-swebench --split test --published
+  linecls eval test.jsonl.gz --max-chars 4000 --limit 40 --system linecls,configs/generative/smollm2_zero_shot.yaml
   linecls eval test.jsonl.gz --json | jq '.systems.linecls.overall["squeez.span_f1"]'
 
 \b
 Exit status:
   0  done
   2  wrong usage, or records, a model, a server or a report folder that cannot be used; one line on stderr
-     says which
+     says which. What other systems found is printed and written nevertheless
 """
 
 
@@ -122,6 +125,7 @@ Exit status:
 )
 @click.option("--split", help="Which split of a data set, where RECORDS have several.")
 @click.option("--limit", type=click.IntRange(min=1), help="Evaluate on a random sample of so many records.")
+@click.option("--max-chars", type=click.IntRange(min=1), help="Leave out records with a longer output, in characters.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample and of the intervals.")
 @click.option(
     "--bootstrap",
@@ -152,6 +156,7 @@ def command(
     systems: tuple[str, ...],
     split: str | None,
     limit: int | None,
+    max_chars: int | None,
     seed: int,
     bootstrap: int,
     published: bool,
@@ -169,8 +174,9 @@ def command(
         raise click.BadParameter("it must not be negative", param_hint="--seed")
     if report is not None:
         _make_folder(report)
-    labelled, origins = _load(records, split, limit, seed)
+    labelled, origins, sample = _load(records, split, limit, max_chars, seed)
     ready = _systems(names, options)
+    failures: list[LineclsError] = []
     with _progress(ready, len(labelled)) as advance:
         from linecls.evaluation import evaluate
 
@@ -183,7 +189,9 @@ def command(
             origins=origins,
             published=published,
             prices=prices,
+            sample=sample,
             on_record=advance,
+            on_failure=failures.append,
         )
     if report is not None:
         try:
@@ -193,6 +201,11 @@ def command(
         for path in paths:
             click.echo(f"wrote {path}", err=True)
     click.echo(result.to_json() if as_json else result.to_text(), nl=False)
+    if failures:
+        *others, last = failures
+        for error in others:
+            click.echo(f"linecls: {error}", err=True)
+        raise last
 
 
 def _names(given: Sequence[str], endpoint: str | None) -> list[str]:
@@ -241,8 +254,10 @@ def _make_folder(folder: Path) -> None:
         raise LineclsError(f"cannot make the report folder {folder}: {error.strerror}") from error
 
 
-def _load(sources: Sequence[str], split: str | None, limit: int | None, seed: int) -> tuple[list[Record], list[str]]:
-    """The records, and the file that each comes from; files of one name are told apart by a number."""
+def _load(
+    sources: Sequence[str], split: str | None, limit: int | None, max_chars: int | None, seed: int
+) -> tuple[list[Record], list[str], str | None]:
+    """The records, the file that each comes from, and how they were drawn; files of one name get a number."""
     from linecls.records import load_records
 
     loaded: list[tuple[Record, str]] = []
@@ -252,12 +267,20 @@ def _load(sources: Sequence[str], split: str | None, limit: int | None, seed: in
         seen[name] += 1
         label = name if seen[name] == 1 else f"{name} #{seen[name]}"
         loaded += ((record, label) for record in load_records(source, split=split))
+    where = ", ".join(sources)
     if not loaded:
-        raise LineclsError(f"{', '.join(sources)}: no records")
+        raise LineclsError(f"{where}: no records")
+    total, told = len(loaded), []
+    if max_chars is not None:
+        loaded = [pair for pair in loaded if len(pair[0].tool_output) <= max_chars]
+        if not loaded:
+            raise LineclsError(f"{where}: no record's output has {max_chars} characters or fewer; raise --max-chars")
+        told.append(f"only outputs of at most {max_chars:,} characters ({len(loaded)} of {total} records)")
     if limit is not None and limit < len(loaded):
+        told.append(f"a random sample of {limit} of {len(loaded)}, seed {seed}")
         chosen = sorted(random.Random(seed).sample(range(len(loaded)), limit))
         loaded = [loaded[i] for i in chosen]
-    return [record for record, _ in loaded], [label for _, label in loaded]
+    return [record for record, _ in loaded], [label for _, label in loaded], "; ".join(told) or None
 
 
 def _create(name: str, options: dict[str, Any]) -> System:

@@ -21,14 +21,15 @@ _WIDTH = 240  # characters shown of a line
 _INVENTED = 8  # invented lines shown of an answer
 _STYLE = """
 pre { margin: 0; font: 12px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-.lines { display: grid; grid-template-columns: 4rem 1.6rem 1fr 1fr; border: 1px solid #ddd; margin: .5rem 0 1.5rem; }
-.lines > * { padding: 0 .4rem; min-width: 0; } .head { font-weight: 600; background: #f5f5f5; }
+.lines { display: grid; grid-template-columns: 4rem 1.6rem 1fr 1fr; border: 1px solid var(--rule);
+margin: .5rem 0 1.5rem; }
+.lines > * { padding: 0 .4rem; min-width: 0; } .head { font-weight: 600; background: var(--head); }
 .number { text-align: right; color: #888; } .gold { color: #b07d00; } .gap { grid-column: 1 / -1; color: #888;
-background: #fafafa; } .out { color: #9a9a9a; } .right { background: #d9f2dd; } .wrong { background: #fbe0dc; }
+background: var(--head); } .out { color: #9a9a9a; } .right { background: #d9f2dd; } .wrong { background: #fbe0dc; }
 .missed { background: #fff3cd; color: #6b6b6b; }
 summary { cursor: pointer; } .better { font-weight: 600; }
-@media (prefers-color-scheme: dark) { .head, .gap { background: #24282c; } .right { background: #1d4426; }
-.wrong { background: #57261f; } .missed { background: #4a3f16; color: #cfcfcf; } .lines { border-color: #34393e; } }
+@media (prefers-color-scheme: dark) { .right { background: #1d4426; }
+.wrong { background: #57261f; } .missed { background: #4a3f16; color: #cfcfcf; } }
 """
 _LEGEND = (
     '<p class="note">★ gold line. <span class="right">kept, and gold</span> '

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linecls.reporting.differences import render as render_differences
+from linecls.reporting.markdown import render as render_markdown
 from linecls.reporting.plots import FIGURES, save
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def write(report: Report, folder: Path, examples: int) -> list[Path]:
     """See `Report.write`."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"report.json": report.to_json(), "report.md": report.to_markdown()}
+    pictures = [name for name, figure in FIGURES.items() if save(figure(report), folder / f"{name}.png")]
+    texts = {"report.json": report.to_json(), "report.md": render_markdown(report, pictures)}
     texts["predictions.jsonl"] = "".join(
         json.dumps(
             {
@@ -35,7 +37,4 @@ def write(report: Report, folder: Path, examples: int) -> list[Path]:
         texts["differences.html"] = render_differences(report, examples)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
-    paths = [folder / name for name in texts]
-    return paths + [
-        folder / f"{name}.png" for name, figure in FIGURES.items() if save(figure(report), folder / f"{name}.png")
-    ]
+    return [folder / name for name in (*texts, *(f"{name}.png" for name in pictures))]

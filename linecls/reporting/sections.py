@@ -1,75 +1,44 @@
-"""What a report says, as titled sections of paragraphs and tables; the forms of it only lay them out."""
+"""What a report says, section by section."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linecls.evaluation import PUBLISHED_NOTE
-from linecls.reporting.cells import long, percent, plain, setting
+from linecls.reporting.blocks import Block, Items, Section, Table, Terms
+from linecls.reporting.cells import dollars, long, percent, plain, probability, setting, short, significant
+from linecls.reporting.columns import (
+    COMPARED,
+    GROUPED,
+    PRUNING,
+    RECIPE,
+    RECIPE_MICRO,
+    SQUEEZ,
+    SQUEEZ_MICRO,
+    Column,
+    terms,
+)
 
 if TYPE_CHECKING:
     from linecls.evaluation import Report, SystemReport
 
-# Columns of the tables: heading, metric.
-_SQUEEZ = (
-    ("precision", "squeez.span_precision"),
-    ("recall", "squeez.span_recall"),
-    ("F1", "squeez.span_f1"),
-    ("exact", "squeez.exact_match"),
-    ("fuzzy F1", "squeez.fuzzy_span_f1"),
-    ("partial", "squeez.partial_overlap"),
-    ("empty acc.", "squeez.empty_accuracy"),
-    ("ROUGE-L", "squeez.rouge_l"),
-    ("ROUGE-L corr.", "squeez.rouge_l_corrected"),
-    ("compression", "squeez.compression"),
-    ("compression corr.", "squeez.compression_corrected"),
-    ("micro P", "micro.precision"),
-    ("micro R", "micro.recall"),
-    ("micro F1", "micro.f1"),
-)
-_RECIPE = (
-    ("exact", "recipe.exact"),
-    ("precision", "recipe.precision"),
-    ("recall", "recipe.recall"),
-    ("F1", "recipe.f1"),
-    ("compression", "recipe.compression"),
-    ("strict F1", "recipe.strict_f1"),
-    ("micro P", "micro.recipe_precision"),
-    ("micro R", "micro.recipe_recall"),
-    ("micro F1", "micro.recipe_f1"),
-    ("micro compression", "micro.recipe_compression"),
-)
-_PRUNING = (
-    ("recall at 50 %", "pruning.recall_at_50"),
-    ("recall at 70 %", "pruning.recall_at_70"),
-    ("recall at 90 %", "pruning.recall_at_90"),
-    ("token compression", "pruning.token_compression"),
-    ("token compression, micro", "micro.token_compression"),
-    ("negatives left empty", "pruning.true_negative_empty"),
-    ("positives left empty", "pruning.positive_empty"),
-    ("error lines lost, micro", "micro.error_lines_lost"),
-    ("gold error lines lost, micro", "micro.gold_error_lines_lost"),
-)
-_GROUP = (("F1", "squeez.span_f1"), ("R@90", "pruning.recall_at_90"))
 _GROUP_TITLES = {
     "answer": "With and without gold lines",
-    "file": "Per file",
-    "tool_type": "Per tool type",
-    "level": "Per level",
-    "lines": "Per length of the observation, in lines",
-    "position": "Per position of the gold lines in the observation",
+    "level": "By level",
+    "lines": "By length of the observation",
+    "position": "By position of the gold lines",
+    "file": "By file",
+    "tool_type": "By tool type",
 }
-_GROUP_HEADS = {"lines": "lines", "position": "gold lines in the"}
-_METRIC_NAMES = {
-    "squeez.span_f1": "F1",
-    "squeez.span_recall": "recall",
-    "pruning.line_recall": "recall by position",
-    "pruning.recall_at_90": "recall at 90 %",
+_GROUP_HEADS = {"lines": "lines", "position": "gold lines in the", "tool_type": "tool type", "answer": "gold lines"}
+_GROUP_NOTES = {
+    "answer": "A record without gold lines is a negative: F1 is 1 for an empty answer and 0 for any other.",
+    "position": "The third of the observation in which the middle of the gold lines lies.",
 }
 _PUBLISHED_KEYS = ("precision", "recall", "f1", "compression", "recall_at_50", "recall_at_70", "recall_at_90")
+_PUBLISHED_HEADS = ("precision", "recall", "F1", "compression", "recall at 50 %", "recall at 70 %", "recall at 90 %")
 _BIAS_STEPS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 _CALIBRATED = {
     "answerable": "that the observation answers the query, over records",
@@ -77,41 +46,36 @@ _CALIBRATED = {
 }
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells under a head; the first column is text, the others are numbers."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Section:
-    """A title and what stands below it, in order. plot: the picture that belongs there, if any."""
-
-    title: str
-    blocks: Sequence[str | Table]
-    plot: str | None = None
-
-
 def summary_line(report: Report) -> str:
     """What was run on."""
     about = report.about
     names = ", ".join(source["name"] for source in about["files"])
     counts = f"{about['records']} records ({about['negatives']} negatives) on {about['observations']} outputs"
-    return f"{names}: {counts}" if names else counts
+    return (f"{names}: {counts}" if names else counts) + (f"; {about['sample']}" if about["sample"] else "")
+
+
+def failure_lines(report: Report) -> list[str]:
+    """The systems that could not be run to their end, and why."""
+    return [
+        f"{name} could not be run to its end and is left out: {why.removeprefix(f'{name}: ')}"
+        for name, why in report.about["failed"].items()
+    ]
 
 
 def sections(report: Report) -> list[Section]:
     """The whole report, sections without content left out."""
     found = [
-        *(_family(report, *family) for family in _FAMILIES),
-        _published(report),
+        _glance(report),
         _significance(report),
+        _speed(report),
         _bias(report),
+        _groups_at_a_glance(report),
         _written(report),
-        *_calibration(report),
-        _time(report),
+        _family(report, "Squeez line metrics", _SQUEEZ_NOTE, SQUEEZ, SQUEEZ_MICRO),
+        _family(report, "Scoring-recipe metrics", _RECIPE_NOTE, RECIPE, RECIPE_MICRO),
+        _family(report, "Pruning metrics", _PRUNING_NOTE, PRUNING),
+        _published(report),
+        _calibration(report),
         *(_group(report, dimension) for dimension in _GROUP_TITLES),
         _provenance(report),
     ]
@@ -119,13 +83,13 @@ def sections(report: Report) -> list[Section]:
 
 
 def interval_note(report: Report) -> str | None:
-    """How the intervals in square brackets were made; None where there are none."""
+    """How the intervals were made; None where there are none."""
     about = report.about
     if not about["bootstrap"]:
         return None
     return (
-        f"Square brackets: {round(100 * about['level'])} % percentile bootstrap intervals over "
-        f"records, {about['bootstrap']} resamples, seed {about['seed']}."
+        f"Square brackets: {round(100 * about['level'])} % percentile bootstrap intervals, {about['bootstrap']} "
+        f"resamples of whole observations with all their queries, seed {about['seed']}; ±: half the width of one."
     )
 
 
@@ -142,28 +106,114 @@ def group_sizes(report: Report, dimension: str) -> dict[str, int]:
     return {}
 
 
-_FAMILIES = (
-    ("Squeez line metrics", _SQUEEZ, None),
-    ("Scoring-recipe metrics (whitespace tokens)", _RECIPE, None),
-    (
-        "Pruning metrics",
-        _PRUNING,
-        "Recall at a share dropped: the share of gold lines left when that share of every observation's lines, the "
-        "lowest scored, is dropped.",
-    ),
+_SQUEEZ_NOTE = "As the evaluator of squeez 0.1.4 counts: stripped, non-blank line texts. Means over records."
+_RECIPE_NOTE = (
+    "The metrics of the published evaluation card, over whitespace tokens. Not to be mixed with those above: their "
+    "compression compares with the gold text, not with the observation."
+)
+_PRUNING_NOTE = (
+    "What matters when output is pruned. Recall at a share dropped needs scores, which a system that writes its "
+    "answer does not have."
 )
 
 
-def _family(report: Report, title: str, columns: Iterable[tuple[str, str]], note: str | None) -> Section:
-    rows = [[name, *(long(s.overall[metric]) for _, metric in columns)] for name, s in report.systems.items()]
-    table = Table(["system", *(heading for heading, _ in columns)], rows)
-    return Section(title, [note, table] if note else [table], "recall" if columns is _PRUNING else None)
+def _glance(report: Report) -> Section:
+    """One row for each system, and the published ones below."""
+    columns: list[tuple[str, list[str]]] = []
+    systems = report.systems.values()
+
+    def column(heading: str, cells: Sequence[str], published: Sequence[str] = ()) -> None:
+        if any(cell != "–" for cell in (*cells, *published)):
+            columns.append((heading, [*cells, *(published or ["–"] * len(report.published))]))
+
+    for heading, metric, key in (
+        ("precision", "squeez.span_precision", "precision"),
+        ("recall", "squeez.span_recall", "recall"),
+        ("F1", "squeez.span_f1", "f1"),
+        ("lines dropped", "squeez.compression_corrected", "compression"),
+        ("recall at 90 % dropped", "pruning.recall_at_90", "recall_at_90"),
+        ("negatives left empty", "pruning.true_negative_empty", ""),
+    ):
+        has_interval = metric not in ("squeez.span_precision", "squeez.compression_corrected")
+        cells = [short(s.overall[metric], has_interval) for s in systems]
+        column(heading, cells, [plain(getattr(row, key)) if key else "–" for row in report.published])
+    column("hallucinated lines", [percent(s.written.hallucinated) if s.written else "–" for s in systems])
+    column("latency, ms", [significant(1e3 * s.timing.median) for s in systems])
+    column("US dollars per 1,000", [dollars(s.timing.cost) for s in systems])
+    names = [*report.systems, *(f"{row.system} †" for row in report.published)]
+    rows = [[name, *(cells[i] for _, cells in columns)] for i, name in enumerate(names)]
+    note = (
+        "Precision, recall and F1 of line texts (Squeez line metrics), means over records. Recall at 90 % dropped: "
+        "gold lines left when the lowest scored 90 % of every observation's lines are dropped. Latency: median of one "
+        "observation asked alone."
+    )
+    blocks: list[Block] = [note, Table(["system", *(heading for heading, _ in columns)], rows)]
+    if report.published:
+        blocks.append(f"† {PUBLISHED_NOTE} Rows with and without † cannot be compared.")
+    return Section("At a glance", blocks, "recall")
+
+
+def _speed(report: Report) -> Section:
+    rows = [
+        [
+            name,
+            significant(1e3 * s.timing.median),
+            significant(1e3 * s.timing.p95),
+            str(s.timing.measured),
+            significant(s.seconds_per_observation * 1000),
+            _tokens(s),
+            dollars(s.timing.cost),
+            str(s.timing.cached),
+        ]
+        for name, s in report.systems.items()
+    ]
+    head = [
+        "system",
+        "median latency, ms",
+        "95th percentile, ms",
+        "measured on",
+        "seconds per 1,000",
+        "tokens per 1,000",
+        "US dollars per 1,000",
+        "from an earlier run",
+    ]
+    prices = report.about["prices"] or {}
+    told = []
+    if prices.get("hour") is not None:
+        told.append(f"{prices['hour']:g} US dollars per hour of this machine")
+    if prices.get("prompt") is not None:
+        told.append(f"{prices['prompt']:g} and {prices['completion']:g} per million tokens of prompt and answer")
+    note = (
+        "On the machine named under Provenance. Latency: one observation asked alone; where a model writes the "
+        "answer, its request as it was when it was made. Seconds per 1,000 observations: all records in a row, "
+        "batched where the system batches, with the encoding of an observation shared by its queries where the "
+        "system shares it. "
+        f"Prices: {', '.join(told) if told else 'none given'}. No part of the figures' digest."
+    )
+    return Section("Speed and cost", [note, Table(head, rows)], "speed")
+
+
+def _groups_at_a_glance(report: Report) -> Section | None:
+    if all(len(group_sizes(report, dimension)) < 2 for dimension in ("level", "lines", "position", "tool_type")):
+        return None
+    return Section("Where systems are strong and weak", ["F1 of lines by group; the tables stand below."], "groups")
+
+
+def _family(report: Report, title: str, note: str, columns: Sequence[Column], micro: Sequence[Column] = ()) -> Section:
+    def table(of: Sequence[Column], caption: str | None = None) -> Table:
+        rows = [[name, *(long(s.overall[column.metric]) for column in of)] for name, s in report.systems.items()]
+        return Table(["system", *(column.heading for column in of)], rows, caption)
+
+    blocks: list[Block] = [note, table(columns)]
+    if micro:
+        blocks.append(table(micro, "Micro averages: counts summed over all records"))
+    return Section(title, [*blocks, Terms(terms(columns))])
 
 
 def _published(report: Report) -> Section | None:
     if not report.published:
         return None
-    head = ["system (published)", *(key.replace("_", " ") for key in _PUBLISHED_KEYS)]
+    head = ["system (published)", *_PUBLISHED_HEADS]
     rows = [[row.system, *(plain(getattr(row, key), 4) for key in _PUBLISHED_KEYS)] for row in report.published]
     return Section("Published figures", [PUBLISHED_NOTE, Table(head, rows)])
 
@@ -177,40 +227,39 @@ def _significance(report: Report) -> Section | None:
         row = [other]
         for metric in report.comparisons:
             difference, adjusted = report.comparisons[metric][other]
-            if math.isnan(difference.p):
-                row += [plain(difference.value, 4), "–"]
-            else:
-                row += [
-                    f"{difference.value:+.4f} [{difference.low:+.3f}, {difference.high:+.3f}]",
-                    f"{adjusted:.4f}",
-                ]
+            value = "–" if math.isnan(difference.value) else f"{difference.value:+.3f}"
+            if not math.isnan(difference.low):
+                value += f" [{difference.low:+.3f}, {difference.high:+.3f}]"
+            row += [value, probability(adjusted)]
         rows.append(row)
     head = [f"{first} against"]
     for metric in report.comparisons:
-        head += [f"{_METRIC_NAMES[metric]}: more by", "p"]
+        head += [f"{COMPARED[metric]}: higher by", "p"]
     note = (
-        "Paired: both systems on the same records. Intervals resample whole observations; p is that of a sign-flip "
-        "test over observations, adjusted for the number of systems (Holm)."
+        f"How much higher {first} is, as the difference of means over the same records. Intervals resample whole "
+        "observations. p: two-sided sign-flip test over observations, adjusted for the number of systems (Holm); a "
+        "small one says that the difference is not by chance, not that it is large."
     )
-    return Section("Paired significance", [note, Table(head, rows)])
+    return Section("Is the difference real?", [note, Table(head, rows)])
 
 
 def _bias(report: Report) -> Section | None:
     rows = []
     for name, system in report.systems.items():
         for kind, curve in system.bias_curves.items():
-            row = [name, "as it is" if kind == "absolute" else "below the best line"]
+            row = [name, "as it is" if kind == "absolute" else "below the best"]
             for step in _BIAS_STEPS:
                 # The curve falls in compression: the last point that still drops so much.
                 reached = [point for point in curve if point[1] >= step]
-                row.append(f"{reached[-1][2]:.3f} ({reached[-1][0]:.3g})" if reached else "–")
+                row.append(f"{reached[-1][2]:.3f} at {reached[-1][0]:.3g}" if reached else "–")
             rows.append(row)
     if not rows:
         return None
     note = (
-        "One bias for all observations: a line stays where its score, or its distance from the observation's best "
-        "score, is at least the bias. Recall of gold lines (and the bias) at which the mean share of lines dropped is "
-        "still at least the one above."
+        "One bias for all observations: a line stays where its score is at least the bias; or where its distance from "
+        "the observation's best score is. Each cell: recall of gold lines, and the bias, at which the mean share of "
+        "lines dropped is still at least the one above. Lines of equal score go together, so a score with many ties "
+        "may jump past a share. `linecls tune` finds the point for a target on your records."
     )
     head = ["system", "score", *(f"{round(100 * step)} % dropped" for step in _BIAS_STEPS)]
     return Section("Recall against compression, every bias", [note, Table(head, rows)], "bias")
@@ -259,60 +308,33 @@ def _written(report: Report) -> Section | None:
     return Section("Written lines", [note, Table(head, rows)])
 
 
-def _calibration(report: Report) -> list[Section]:
-    blocks: list[str | Table] = []
+def _calibration(report: Report) -> Section | None:
+    blocks: list[Block] = []
+    details: list[Table] = []
     for kind, meaning in _CALIBRATED.items():
         stated = {name: s.calibration[kind] for name, s in report.systems.items() if kind in s.calibration}
         if not stated:
             continue
-        blocks.append(f"Probability {meaning}.")
         rows = [
-            [name, str(c.count), plain(c.base_rate, 4), plain(c.ece, 4), plain(c.brier, 4), plain(c.auc, 4)]
+            [name, f"{c.count:,}", plain(c.base_rate, 4), plain(c.ece, 4), plain(c.brier, 4), plain(c.auc, 4)]
             for name, c in stated.items()
         ]
-        blocks.append(Table(["system", "cases", "came true", "ECE", "Brier", "AUC"], rows))
+        head = ["system", "cases", "came true", "ECE", "Brier", "AUC"]
+        blocks.append(Table(head, rows, f"Probability {meaning}"))
         for name, c in stated.items():
             rows = [
-                [f"{name}: {b.low:.1f} to {b.high:.1f}", str(b.count), f"{b.stated:.3f}", f"{b.observed:.3f}"]
-                for b in c.bins
+                [f"{b.low:.1f} to {b.high:.1f}", f"{b.count:,}", f"{b.stated:.3f}", f"{b.observed:.3f}"] for b in c.bins
             ]
-            blocks.append(Table(["stated", "cases", "mean stated", "came true"], rows))
-    return [Section("Calibration", blocks, "calibration")] if blocks else []
-
-
-def _time(report: Report) -> Section:
-    rows = [
-        [
-            name,
-            str(s.records),
-            f"{s.seconds:.2f}",
-            f"{1e3 * s.seconds_per_observation:.3g}",
-            f"{1e3 * s.timing.median:.3g}",
-            f"{1e3 * s.timing.p95:.3g}",
-            f"{1000 * s.seconds_per_observation:.4g}",
-            "–" if s.timing.cost is None else f"{s.timing.cost:.4g}",
-            _tokens(s),
-            str(s.timing.cached),
-        ]
-        for name, s in report.systems.items()
-    ]
-    head = [
-        "system",
-        "records",
-        "seconds",
-        "ms per observation",
-        "median ms",
-        "95th percentile ms",
-        "seconds per 1,000",
-        "US dollars per 1,000",
-        "tokens per 1,000",
-        "from an earlier run",
-    ]
+            caption = f"{name}: probability {meaning}, by what was stated"
+            details.append(Table(["stated", "cases", "mean stated", "came true"], rows, caption, is_detail=True))
+    if not blocks:
+        return None
     note = (
-        "Wall time of this run on the machine below; latencies are those of the requests where a server answers. "
-        "Times, and costs that rest on them, are no part of the figures' digest."
+        "Whether a stated probability is the share of cases in which it comes true. ECE: expected calibration error "
+        "over ten bins, 0 is best; Brier: mean squared error, 0 is best; AUC: whether the order is right, 1 is best. "
+        "Only the order of the lines' probabilities decides what is kept at a given compression."
     )
-    return Section("Time", [note, Table(head, rows)])
+    return Section("Calibration", [note, *blocks, *details], "calibration")
 
 
 def _tokens(system: SystemReport) -> str:
@@ -325,28 +347,31 @@ def _group(report: Report, dimension: str) -> Section | None:
     sizes = group_sizes(report, dimension)
     if not sizes:
         return None
-    names = list(report.systems)
-    head = [_GROUP_HEADS.get(dimension, dimension.replace("_", " ")), "records"]
-    head += [f"{name} {heading}" for heading, _ in _GROUP for name in names]
-    rows = []
-    for value, size in sizes.items():
-        row = [value, str(size)]
-        for _, metric in _GROUP:
-            row += [long(report[name].groups[dimension][value][metric]) for name in names]
-        rows.append(row)
-    return Section(_GROUP_TITLES[dimension], [Table(head, rows)])
+    tables = []
+    for column in GROUPED:
+        cells = {
+            name: [short(s.groups[dimension][value][column.metric], with_interval=True) for value in sizes]
+            for name, s in report.systems.items()
+        }
+        cells = {name: own for name, own in cells.items() if any(cell != "–" for cell in own)}
+        if cells:
+            head = [_GROUP_HEADS.get(dimension, dimension), "records", *cells]
+            rows = [[v, str(n), *(own[i] for own in cells.values())] for i, (v, n) in enumerate(sizes.items())]
+            tables.append(Table(head, rows, column.heading, is_detail=bool(tables)))
+    note = _GROUP_NOTES.get(dimension)
+    return Section(_GROUP_TITLES[dimension], [*([note] if note else []), *tables])
 
 
 def _provenance(report: Report) -> Section:
     about = report.about
-    lines = [f"- machine: {about['machine']['cpu']}, {about['machine']['cores']} cores"]
-    lines.append(f"- linecls {about['linecls']}, Python {about['machine']['python']}")
+    lines = [f"machine: {about['machine']['cpu']}, {about['machine']['cores']} cores"]
+    lines.append(f"linecls {about['linecls']}, Python {about['machine']['python']}")
     if about["commit"]:
-        lines.append(f"- commit: {about['commit']}")
+        lines.append(f"commit: {about['commit']}")
     for source in about["files"]:
-        lines.append(f"- records: {source['name']}, sha256 {source['sha256'] or 'unknown'}")
+        lines.append(f"records: {source['name']}, sha256 {source['sha256'] or 'unknown'}")
     for name, system in report.systems.items():
         settings = ", ".join(f"{key} {setting(value)}" for key, value in system.description.items())
-        lines.append(f"- {name}: {settings or 'no parameters'}")
-    lines.append(f"- figures: sha256 {report.figures_sha256()} (the same for every run that finds the same)")
-    return Section("Provenance", ["\n".join(lines)])
+        lines.append(f"{name}: {settings or 'no parameters'}")
+    lines.append(f"figures: sha256 {report.figures_sha256()} (the same for every run that finds the same)")
+    return Section("Provenance", [Items(lines)])

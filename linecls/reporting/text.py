@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linecls.evaluation import PUBLISHED_NOTE
 from linecls.reporting.cells import percent, plain, short
-from linecls.reporting.sections import group_sizes, group_value, summary_line
+from linecls.reporting.sections import failure_lines, group_sizes, group_value, summary_line
 
 if TYPE_CHECKING:
     from linecls.evaluation import Report
@@ -46,7 +46,7 @@ def render(report: Report) -> str:
         ]
         for row in report.published
     ]
-    parts = [summary_line(report), _align(head, rows)]
+    parts = [summary_line(report), *failure_lines(report), _align(head, rows)]
     if report.published:
         parts.append(f"* {PUBLISHED_NOTE}")
     for name, system in report.systems.items():

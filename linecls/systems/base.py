@@ -65,8 +65,11 @@ class Selection:
 class System(Protocol):
     """The interface that `linecls.evaluation.evaluate` runs.
 
-    A system that reads more of a record than query and observation also has `select_records`, which takes
-    records in the place of pairs.
+    A system may also have:
+    - `select_records`, where it reads more of a record than query and observation: records in the place of pairs;
+    - `in_batches`, true where `select_many` answers several pairs at once, so that the wait for one says nothing;
+    - `is_here`, false where another machine does the work; `concurrency`, requests under way at once;
+    - `token_price`, US dollars per million tokens of prompt and of answer.
     """
 
     @property

@@ -18,6 +18,7 @@ class Linecls:
     """The pruner with the embedded model, or with the model directory or hub id given."""
 
     name = "linecls"
+    in_batches = True
 
     def __init__(
         self,

@@ -167,6 +167,7 @@ class SwePruner(OneByOne):
             raise ValueError(f"threshold lies between 0 and 1, not {threshold}")
         self.threshold = threshold
         self._client = JsonClient(endpoint.strip().rstrip("/").removesuffix("/prune"), timeout=timeout, retries=retries)
+        self.is_here = self._client.is_loopback
 
     def select(self, query: str, observation: str) -> Selection:
         """The lines that the server keeps. Raises EndpointError when it cannot be reached or refuses."""

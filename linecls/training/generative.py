@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -14,7 +15,7 @@ from linecls.errors import LineclsError, missing_extra
 from linecls.records import Record
 from linecls.systems.generative.prompts import build_messages, check_prompt
 
-IGNORED = -100  # label of a token that the loss does not count
+CHECKPOINT = "checkpoint.pt"  # in the output folder, until the training is done
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +23,12 @@ class FinetuneConfig:
     """How an adapter is trained.
 
     model: as for `systems.local_generative.LocalGenerative`; output: folder of the adapter; train: record files;
-    limit: so many records, drawn by the seed (None: all); prompt, background: as for generative systems;
-    max_length: tokens of a chat with its answer, longer ones are left out; targets: modules that get an adapter.
-    rank, alpha, dropout: of LoRA (Hu et al. 2021); step_records: records per optimiser step; learning_rate: its
-    highest, after a linear warm-up over a tenth of the steps and before a linear fall to 0.
+    limit: so many of the records that fit, drawn by the seed (None: all); prompt, background: as for generative
+    systems; max_length: tokens of a chat with its answer, longer ones are left out; targets: modules that get an
+    adapter. rank, alpha, dropout: of LoRA (Hu et al. 2021); step_records: records per optimiser step; learning_rate:
+    its highest, after a linear warm-up over a tenth of the steps and before a linear fall to 0.
+    bfloat16: compute in it where that is a matter of precision (weights of the adapter stay float32);
+    checkpoint_steps: optimiser steps between two checkpoints.
     """
 
     model: str
@@ -42,16 +45,23 @@ class FinetuneConfig:
     epochs: int = 1
     step_records: int = 8
     learning_rate: float = 2e-4
+    bfloat16: bool = False
+    checkpoint_steps: int = 25
     seed: int = 0
     device: str = "auto"
 
     def __post_init__(self) -> None:
         check_prompt(self.prompt)
-        for name in ("max_length", "rank", "alpha", "epochs", "step_records"):
+        for name in ("max_length", "rank", "alpha", "epochs", "step_records", "checkpoint_steps"):
             if getattr(self, name) < 1:
                 raise LineclsError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not self.train:
             raise LineclsError("train names no record file")
+
+    def recipe(self) -> dict[str, Any]:
+        """The settings that decide what is learned: all but where it runs, and where and how often it is kept."""
+        elsewhere = ("output", "device", "checkpoint_steps", "train")
+        return {name: value for name, value in asdict(self).items() if name not in elsewhere}
 
 
 @dataclass(frozen=True)
@@ -82,12 +92,17 @@ def finetune(
     """Train an adapter on `records` and write it to `config.output`; returns that folder.
 
     on_step: called after each optimiser step with its number, the number of steps and the mean loss per answer token.
-    Beside the adapter stands `linecls_finetune.json` with the settings, the records used and the losses.
+    Every `checkpoint_steps` steps, and when it is interrupted, the state of the training is kept in
+    `checkpoint.pt` of that folder; the same call goes on from there, to the same weights as without a break. It is
+    removed at the end. Beside the adapter stands `linecls_finetune.json` with the settings, the records used and
+    the losses.
+
     Raises MissingExtraError without torch, transformers (extra `train`) or peft (extra `generative`), LineclsError
-    where no record fits.
+    where no record fits or the checkpoint is one of other settings or records.
     """
     from linecls.systems.local_generative import load_causal
 
+    folder = Path(config.output)
     tokenizer, model = load_causal(config.model, device=config.device)
     try:
         import torch
@@ -95,13 +110,7 @@ def finetune(
     except ImportError:
         raise missing_extra("peft", "generative") from None
     torch.manual_seed(config.seed)
-    chosen = list(records)
-    if config.limit is not None and config.limit < len(chosen):
-        chosen = random.Random(config.seed).sample(chosen, config.limit)
-    made = (make_example(tokenizer, record, config.prompt, config.background) for record in chosen)
-    examples = [example for example in made if len(example.ids) <= config.max_length]
-    if not examples:
-        raise LineclsError(f"none of {len(chosen)} records fits max_length {config.max_length}; raise it")
+    examples, too_long = _examples(tokenizer, records, config)
     lora = LoraConfig(
         r=config.rank,
         lora_alpha=config.alpha,
@@ -114,37 +123,127 @@ def finetune(
     except ValueError as error:
         raise LineclsError(f"cannot adapt {config.model}: {' '.join(str(error).split())}") from error
     adapted.train()
-    weights = [weight for weight in adapted.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0)
+    training = _Training(config, adapted, _digest(config, examples))
     batches = list(_batches(examples, config))
-    losses: list[float] = []
-    for step, batch in enumerate(batches, 1):
-        optimiser.param_groups[0]["lr"] = config.learning_rate * _schedule(step, len(batches))
-        answer_tokens = sum(len(example.ids) - example.start for example in batch)
-        total = 0.0
-        for example in batch:  # one at a time: lengths differ by orders of magnitude
-            ids = torch.tensor([example.ids], device=adapted.device)
-            labels = ids.clone()
-            labels[0, : example.start] = IGNORED
-            share = (len(example.ids) - example.start) / answer_tokens
-            loss = adapted(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels).loss * share
-            loss.backward()
-            total += float(loss.detach())
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
-        losses.append(total)
-        if on_step is not None:
-            on_step(step, len(batches), total)
-    folder = Path(config.output)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        training.resume(folder / CHECKPOINT)
+        try:
+            for batch in batches[len(training.losses) :]:
+                training.step(batch, len(batches))
+                step = len(training.losses)
+                if step % config.checkpoint_steps == 0 and step < len(batches):
+                    training.keep(folder / CHECKPOINT)
+                if on_step is not None:
+                    on_step(step, len(batches), training.losses[-1])
+        except KeyboardInterrupt:
+            training.keep(folder / CHECKPOINT)
+            raise
         adapted.save_pretrained(str(folder))
-        told = {"config": asdict(config), "records": len(examples), "too_long": len(chosen) - len(examples)}
-        text = json.dumps({**told, "losses": losses}, indent=1)
-        (folder / "linecls_finetune.json").write_text(text + "\n", encoding="utf-8")
+        told = {"config": asdict(config), "records": len(examples), "too_long": too_long, "losses": training.losses}
+        (folder / "linecls_finetune.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        (folder / CHECKPOINT).unlink(missing_ok=True)
     except OSError as error:
         raise LineclsError(f"cannot write the adapter to {folder}: {error.strerror or error}") from error
     return folder
+
+
+class _Training:
+    """Optimiser steps on an adapter, and their state on disk."""
+
+    def __init__(self, config: FinetuneConfig, adapted: Any, digest: str) -> None:
+        import torch
+
+        self._torch, self._config, self._adapted, self._digest = torch, config, adapted, digest
+        self._weights = {name: weight for name, weight in adapted.named_parameters() if weight.requires_grad}
+        self._optimiser: Any = torch.optim.AdamW(self._weights.values(), lr=config.learning_rate, weight_decay=0.0)
+        self._random = torch.get_rng_state()  # of the CPU: a GPU's dropout draws anew after a break
+        self._whole = True  # the weights are those after the last step in `losses`
+        self.losses: list[float] = []
+
+    def step(self, batch: Sequence[Example], steps: int) -> None:
+        """One step on the mean loss per answer token of `batch`, one chat at a time: lengths differ by magnitudes."""
+        torch = self._torch
+        self._optimiser.zero_grad(set_to_none=True)
+        self._optimiser.param_groups[0]["lr"] = self._config.learning_rate * _schedule(len(self.losses) + 1, steps)
+        answer_tokens = sum(len(example.ids) - example.start for example in batch)
+        total = 0.0
+        for example in batch:
+            ids = torch.tensor([example.ids], device=self._adapted.device)
+            answer = ids[0, example.start :]
+            with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._config.bfloat16):
+                # Only the states that the answer is read from meet the vocabulary.
+                logits = self._adapted(
+                    input_ids=ids, attention_mask=torch.ones_like(ids), logits_to_keep=len(answer) + 1
+                ).logits[0, :-1]
+            loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / answer_tokens
+            loss.backward()
+            total += float(loss.detach())
+        torch.nn.utils.clip_grad_norm_(self._weights.values(), 1.0)
+        self._whole = False
+        self._optimiser.step()
+        self._random = torch.get_rng_state()
+        self.losses.append(total)
+        self._whole = True
+
+    def keep(self, path: Path) -> None:
+        """Write the state after the last step, whole or not at all; nothing inside the update of the weights."""
+        if not self._whole or not self.losses:
+            return
+        state = {
+            "digest": self._digest,
+            "losses": self.losses,
+            "weights": {name: weight.detach().cpu() for name, weight in self._weights.items()},
+            "optimiser": self._optimiser.state_dict(),
+            "random": self._random,
+        }
+        part = path.with_suffix(".part")
+        self._torch.save(state, part)
+        part.replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from a checkpoint, if there is one. Raises LineclsError for one that does not belong here."""
+        if not path.exists():
+            return
+        try:
+            state = self._torch.load(path, map_location="cpu", weights_only=True)
+            digest = state["digest"]
+        except Exception as error:  # torch and its unpickler raise many types for a damaged file
+            raise LineclsError(f"{path} is no checkpoint; remove it to start again") from error
+        if digest != self._digest:
+            raise LineclsError(f"{path} is of other settings or records; remove it, or choose another output")
+        with self._torch.no_grad():
+            for name, weight in self._weights.items():
+                weight.copy_(state["weights"][name])
+        self._optimiser.load_state_dict(state["optimiser"])
+        self._random = state["random"]
+        self._torch.set_rng_state(self._random)
+        self.losses = list(state["losses"])
+
+
+def _examples(tokenizer: Any, records: Sequence[Record], config: FinetuneConfig) -> tuple[list[Example], int]:
+    """The chats to train on, drawn from the records that fit, and how many records are too long."""
+    chosen, too_long = [], 0
+    order = list(records)
+    if config.limit is not None:
+        random.Random(config.seed).shuffle(order)
+    for record in order:
+        if len(chosen) == config.limit:
+            break
+        example = make_example(tokenizer, record, config.prompt, config.background)
+        if len(example.ids) <= config.max_length:
+            chosen.append(example)
+        else:
+            too_long += 1
+    if not chosen:
+        raise LineclsError(f"none of {len(records)} records fits max_length {config.max_length}; raise it")
+    return chosen, too_long
+
+
+def _digest(config: FinetuneConfig, examples: Sequence[Example]) -> str:
+    """Of the settings and all tokens."""
+    content = json.dumps([config.recipe(), [example.ids for example in examples]], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _batches(examples: Sequence[Example], config: FinetuneConfig) -> Iterator[list[Example]]:

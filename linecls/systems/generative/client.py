@@ -74,7 +74,8 @@ class JsonClient:
                 raise EndpointError("the API key holds characters that no key has; set it again")
             self._headers["Authorization"] = f"Bearer {api_key.strip()}"
         self._timeout, self._retries = timeout, retries
-        proxies = [urllib.request.ProxyHandler({})] if _is_loopback(host) else []
+        self.is_loopback = _is_loopback(host)
+        proxies = [urllib.request.ProxyHandler({})] if self.is_loopback else []
         self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
         self._lock = threading.Lock()
         self._not_before = 0.0  # monotonic: a rate limit holds for all threads

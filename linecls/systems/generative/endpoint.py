@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +34,14 @@ class Endpoint(Generative):
         cache: str | Path | None = None,
         api_key_env: str = API_KEY_VARIABLE,
         parameters: dict[str, Any] | None = None,
+        token_price: Sequence[float] | None = None,
     ) -> None:
         """endpoint: the base address, `http://HOST:PORT/v1`; model: as the server names it, None for its first.
 
         timeout (seconds) and retries: of one request, see `client.JsonClient`; api_key_env: the environment
         variable that holds the key, which stands in no report and no cache; parameters: further fields of the
-        request (`seed`, `chat_template_kwargs`, …); the others as for `Generative`.
+        request (`seed`, `chat_template_kwargs`, …); token_price: US dollars per million tokens of prompt and of
+        answer, for the cost that a report states; the others as for `Generative`.
         Raises EndpointError for an unusable address; the server is asked nothing before the first record.
         """
         super().__init__(
@@ -52,6 +56,10 @@ class Endpoint(Generative):
             raise ValueError("timeout is above 0, and retries at least 0")
         address = endpoint.strip().rstrip("/").removesuffix("/chat/completions")
         self._client = JsonClient(address, api_key=os.environ.get(api_key_env), timeout=timeout, retries=retries)
+        if token_price is not None and (len(token_price) != 2 or not all(0 <= p < math.inf for p in token_price)):
+            raise ValueError(f"token_price is two prices, as [0.15, 0.60], not {token_price}")
+        self.token_price = None if token_price is None else (float(token_price[0]), float(token_price[1]))
+        self.is_here = self._client.is_loopback
         self._parameters = dict(parameters or {})
         if taken := {"model", "messages", "max_tokens", "temperature", "stream"} & self._parameters.keys():
             raise LineclsError(f"parameters of the request must not hold '{min(taken)}'")
