@@ -1,8 +1,8 @@
 """A line as the network reads it in plain words: the same, without what an uncased vocabulary makes nothing of.
 
 WordPiece vocabularies are made from prose. Of a tool's output they make pieces without a meaning (`TypeError` becomes
-`type ##er ##ror`), unknown tokens (a tick and a cross alike), and a token for each character of a ruler; in the line of a
-log the time and the ids fill the room of the message. `PlainWords` writes such text in words that the vocabulary has:
+`type ##er ##ror`), unknown tokens (a tick and a cross alike), and a token for each character of a ruler; in a log the
+time and the ids of a line fill the room of its message. `PlainWords` writes such text in words of the vocabulary:
 
 - identifiers that it does not have are split where the case changes: `TypeError` is read as `Type Error`;
 - ticks, crosses and warning signs become words, frames of tables `-` and `|`, bars `#`;

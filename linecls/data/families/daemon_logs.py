@@ -92,7 +92,10 @@ def _store(rng: random.Random) -> logs.Layout:
 
 def _service(rng: random.Random) -> logs.Layout:
     """One of the structured layouts of services, with ids that change from line to line."""
-    region, version = rng.choice(["eu-central-1", "us-east-2", "ap-south-1"]), f"{rng.randint(1, 9)}.{rng.randint(0, 30)}.{rng.randint(0, 9)}"
+    region, version = (
+        rng.choice(["eu-central-1", "us-east-2", "ap-south-1"]),
+        f"{rng.randint(1, 9)}.{rng.randint(0, 30)}.{rng.randint(0, 9)}",
+    )
     node = f"ip-10-0-{rng.randint(0, 63)}-{rng.randint(2, 250)}.{region}.compute.internal"
 
     def ecs(t: datetime, level: str, service: str, message: str) -> str:
@@ -116,11 +119,22 @@ def _service(rng: random.Random) -> logs.Layout:
         )
 
     def spring(t: datetime, level: str, service: str, message: str) -> str:
-        logger = ".".join(part[0] for part in ("org", "shop", "core", service)) + f".{service.title().replace('-', '')}Worker"
+        logger = (
+            ".".join(part[0] for part in ("org", "shop", "core", service))
+            + f".{service.title().replace('-', '')}Worker"
+        )
         return f"{_iso(t)} {level:>5} 7 --- [{service},{_id(rng, 32)},{_id(rng, 16)}] [http-nio-8080-exec-{rng.randint(1, 30)}] {logger:<40} : {message}"
 
     def runtime(t: datetime, level: str, service: str, message: str) -> str:
-        inner = {"time": _iso(t), "id": _id(rng, 32), "host": node, "level": level, "logger": service, "msg": message, "v": version}
+        inner = {
+            "time": _iso(t),
+            "id": _id(rng, 32),
+            "host": node,
+            "level": level,
+            "logger": service,
+            "msg": message,
+            "v": version,
+        }
         return f"{_iso(t)[:-1]}{rng.randint(100000, 999999)}Z stdout F {json.dumps(inner)}"
 
     return rng.choice([ecs, cloud, pairs, spring, runtime])
