@@ -24,8 +24,6 @@ from linecls.records import Record
 
 NAME = "daemon_logs"
 
-_hex = random.Random.getrandbits
-
 
 @dataclass(frozen=True)
 class _Server:
@@ -40,7 +38,7 @@ class _Server:
 
 
 def _id(rng: random.Random, digits: int) -> str:
-    return f"{_hex(rng, 4 * digits):0{digits}x}"
+    return f"{rng.getrandbits(4 * digits):0{digits}x}"
 
 
 def _iso(t: datetime) -> str:

@@ -205,7 +205,7 @@ def _ctest(page: Page, tests: list[Test], rng: random.Random) -> None:
     for number, test in enumerate(tests, 1):
         name = f"{test.subject.area}.{test.snake}"
         page.say(f"      Start {number:>2}: {name}")
-        start = f"{number:>2}/{len(tests)} Test #{number:<2} {name} {'.' * (width - len(name))}"
+        start = f"{number:>2}/{len(tests)} Test {f'#{number}:':>4} {name} {'.' * (width - len(name))}"
         if test.kind:
             page.say(f"{start}***Failed {test.millis / 1000:7.2f} sec", key=test.key)
             page.say(f"tests/{test.subject.area}.cc:{test.line}: {test.message}", key=test.key)
