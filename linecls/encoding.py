@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from linecls.observation import Observation, scoring_text
+from linecls.reading import PlainWords
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
@@ -95,6 +96,7 @@ class EncodingConfig:
     max_lines, overlap_lines: size of a segment and how many lines it shares with the next one.
     cls_token, sep_token: what opens and closes a window; None where the backbone has no such token.
     numerals: write each line's number in front of it for the network to read.
+    plain_words: tokenise lines and queries as `reading.PlainWords` writes them; for uncased vocabularies.
     """
 
     reading: Literal["apart", "joint"] = "apart"
@@ -107,6 +109,7 @@ class EncodingConfig:
     cls_token: str | None = "[CLS]"
     sep_token: str | None = "[SEP]"
     numerals: bool = False
+    plain_words: bool = False
 
     def __post_init__(self) -> None:
         if self.reading not in ("apart", "joint"):
@@ -191,7 +194,7 @@ class WindowEncoder:
         self.config = config
         self._cls = self._special(config.cls_token)
         self._sep = self._special(config.sep_token)
-        self._stop_ids: set[int] | None = None
+        self._plain = PlainWords(tokenizer) if config.plain_words else None
 
     def _special(self, token: str | None) -> IntArray:
         if token is None:
@@ -204,11 +207,16 @@ class WindowEncoder:
     def query(self, text: str) -> Query:
         """Tokenise a query; any length, the middle of a very long one is left out."""
         limit = self.config.max_query_tokens
-        text = _clip(" ".join(scoring_text(text.replace("\n", " ")).split()), limit * _CHARACTERS_PER_TOKEN)
+        text = self.read(scoring_text(text.replace("\n", " ")))
+        text = _clip(" ".join(text.split()), limit * _CHARACTERS_PER_TOKEN)
         ids = np.array(self.tokenizer.encode(text, add_special_tokens=False).ids, np.int64)
         body = _cut(ids, limit, limit - limit // 2)
         terms = np.array([i for i in sorted(set(ids.tolist())) if self._is_term(i)], np.int64)
         return Query(np.concatenate((self._cls, body, self._sep)), body, terms)
+
+    def read(self, text: str) -> str:
+        """What is tokenised of a text that `observation.scoring_text` gave."""
+        return text if self._plain is None else self._plain(text)
 
     def _is_term(self, index: int) -> bool:
         token = (self.tokenizer.id_to_token(index) or "").lstrip("#Ġ▁").lower()
@@ -230,7 +238,9 @@ class WindowEncoder:
     def _segment(self, lines: list[str], start: int, stop: int, keep_start: int, keep_stop: int) -> Segment:
         limit = self.config.max_line_tokens
         texts = [_clip(scoring_text(line), limit * _CHARACTERS_PER_TOKEN) for line in lines[start:stop]]
-        read = [f"{number} {text}" for number, text in enumerate(texts, start + 1)] if self.config.numerals else texts
+        read = [self.read(text) for text in texts]
+        if self.config.numerals:
+            read = [f"{number} {text}" for number, text in enumerate(read, start + 1)]
         head = limit - limit // 3
         encoded = [
             ids if len(ids) <= limit else ids[:head] + ids[head - limit :]

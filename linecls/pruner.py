@@ -313,12 +313,14 @@ class _Job:
     def count_tokens(self, encoder: WindowEncoder, segment: Segment) -> None:
         """Tokens of each line of the segment, those that the network does not see included."""
         counts = np.diff(segment.offsets)
-        # A line that was cut has the limit's number of tokens, or was cut before it was tokenised.
+        # A line that was cut has the limit's number of tokens, or was cut before it was tokenised; another may have
+        # been tokenised in other words.
         lines = self.observation.lines[segment.start : segment.stop]
         longest = encoder.config.max_line_tokens
         for index, line in enumerate(lines):
-            if counts[index] >= longest or len(line) > _COUNT_PIECE // 8:
-                counts[index] = _count_tokens(encoder.tokenizer, scoring_text(line))
+            text = scoring_text(line)
+            if counts[index] >= longest or len(line) > _COUNT_PIECE // 8 or encoder.read(text) != text:
+                counts[index] = _count_tokens(encoder.tokenizer, text)
         self.token_counts[segment.start : segment.stop] = counts
 
     def pruning(self, point: OperatingPoint, budget: Budget) -> Pruning:

@@ -205,12 +205,16 @@ def story(
     incidents: int,
     services: int,
     plain: Sequence[Kind] = (),
+    alike: Sequence[set[str]] | None = None,
+    loud: int = 0,
 ) -> tuple[Page, list[Label]]:
     """Traffic of `length` events with `incidents` different incidents, one of which may be a twin.
 
     `plain` are kinds of ordinary events; one or two of them are asked for by what tells them from their like,
-    and no other event carries the same value.
+    and no other event carries the same value. `alike` are sets of names of kinds that one query might mean; those of
+    the services' logs where it is left out. `loud` of the incidents come four to twelve times over.
     """
+    alike = _NEAR if alike is None else alike
     page, labels = Page(), []
     taken: set[str] = set()
     staff = rng.sample(kit.VOCABULARIES["svc"], services)
@@ -234,6 +238,8 @@ def story(
         used_services.add(name)
         slots = Slots(rng, kit.VOCABULARIES, {"svc": name, "svc_p": rng.choice(words)}, taken)
         events, queries = _incident(rng, kind, slots)
+        if loud and any(kind is k for k in chosen[:loud]):
+            events = events * rng.randint(4, 12)
         if kind.name == doubled:
             queries = [q for q in queries if _specific(q)]
         at = rng.random()
@@ -264,17 +270,17 @@ def story(
         _emit(page, layout, clock, item)
     for key, kind, queries, slots in asks:
         special, asked = [q for q in queries if _specific(q)], queries
-        if special and rng.random() < 0.8 and _near(kind, [k for _, k, _, _ in asks if k is not kind]):
+        if special and rng.random() < 0.8 and _near(kind, [k for _, k, _, _ in asks if k is not kind], alike):
             asked = special
         for query in rng.sample(asked, k=min(len(asked), 2 if rng.random() < 0.25 else 1)):
-            alone = kind.name != doubled and not _near(kind, [k for _, k, _ in plan if k is not kind])
+            alone = kind.name != doubled and not _near(kind, [k for _, k, _ in plan if k is not kind], alike)
             told = kit.vary(rng, slots.fill(query))
             labels.append(Label(told, key, f"{kind.name}", cuttable=alone and kind not in plain))
     rng.shuffle(labels)
     labels = labels[:6]
     if rng.random() < 0.45 and (easy := kit.lexical(rng, page, rng.choice(plan)[0])):
         labels.append(easy)
-    absent = kit.pick(rng, [k for k in kinds if k not in chosen and not _near(k, chosen)])
+    absent = kit.pick(rng, [k for k in kinds if k not in chosen and not _near(k, chosen, alike)])
     if absent is not None and rng.random() < 0.75:
         slots = Slots(rng, kit.VOCABULARIES, _colleague(rng, staff), taken)
         query = kit.vary(rng, slots.fill(rng.choice(absent.queries)))
@@ -310,10 +316,10 @@ _NEAR = [
 ]
 
 
-def _near(kind: Kind, others: list[Kind]) -> bool:
+def _near(kind: Kind, others: list[Kind], alike: Sequence[set[str]]) -> bool:
     """Whether a query for `kind` might be answered by one of the others."""
     names = {k.name for k in others}
-    return any(kind.name in group and group & names for group in _NEAR)
+    return any(kind.name in group and group & names for group in alike)
 
 
 def _colleague(rng: random.Random, staff: list[tuple[str, list[str]]]) -> dict[str, str]:
