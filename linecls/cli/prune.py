@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linecls.cli import warn, write_stdout
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
+from linecls.streams import warn, write_stdout
 
 if TYPE_CHECKING:
     from linecls.observation import Observation

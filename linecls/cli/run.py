@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from linecls.cli import warn, write_stdout
 from linecls.cli._decoding_options import model_options, profile_options, seconds
 from linecls.errors import LineclsError
+from linecls.streams import warn, write_stdout
 
 if TYPE_CHECKING:
     from linecls.running import Finished
