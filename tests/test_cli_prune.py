@@ -339,27 +339,62 @@ def test_nothing_is_written_under_the_user_s_home(tmp_path, tiny_model_dir):
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_an_interrupt(tiny_model_dir):
+INTERRUPTED = b"linecls: interrupted: what was read of the input went through unchanged\n"
+
+
+def interrupted(code, *arguments, **options):
+    """A process that runs `code` and then the command with the arguments after it."""
     # A background job of a shell starts with the interrupt ignored, and its children with it.
-    code = (
-        "import signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from linecls.cli import main\n"
-        "main(['prune', 'login', '--model', sys.argv[1]])\n"
-    )
+    start = "import os, signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-c", f"{start}{code}\nfrom linecls.cli import main\nmain(sys.argv[1:])", *arguments]
+    return subprocess.Popen([*map(str, command)], **options)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_it_reads_costs_no_byte(tiny_model_dir, number):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", code, str(tiny_model_dir)], **pipes) as run:
+    raw = b"line\n" * 20_000
+    with interrupted("", "prune", "login", "--model", tiny_model_dir, **pipes) as run:
         # Far more than a pipe holds: when it is written, the command is reading.
-        run.stdin.write(b"line\n" * 100_000)
+        run.stdin.write(raw)
         run.stdin.flush()
-        run.send_signal(signal.SIGINT)
-        run.stdin.close()  # as it is when the interrupt ends the whole pipeline; nothing must be printed now
+        run.send_signal(number)
+        out, err = run.stdout.read(), run.stderr.read()  # the other side of the pipe is still open
         try:
-            assert run.wait(60) == 130
-            assert (run.stdout.read(), run.stderr.read()) == (b"", b"")
+            assert run.wait(60) == 128 + number
+            assert (out, err) == (raw, INTERRUPTED)
         finally:
             run.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize(("number", "arguments"), [(signal.SIGINT, ()), (signal.SIGTERM, ("--json",))])
+def test_an_interrupt_while_the_model_runs_costs_no_byte(number, arguments):
+    code = (
+        "from linecls.cli import prune\n"
+        f"prune.answer = lambda *_, **__: (os.kill(os.getpid(), {int(number)}), time.sleep(30))"
+    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    run = interrupted(code, "prune", "q", *arguments, **pipes)
+    out, err = run.communicate(ODD, timeout=60)
+    assert (run.returncode, err) == (128 + number, INTERRUPTED)
+    if arguments:
+        answer = json.loads(out)
+        assert base64.b64decode(answer["text_base64"]) == ODD
+        assert answer["warning"].startswith("interrupted")
+    else:
+        assert out == ODD
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_prints_no_file_that_is_still_there(tmp_path):
+    (tmp_path / "log").write_bytes(ODD)
+    code = "from linecls.cli import prune\nprune.answer = lambda *_, **__: (os.kill(os.getpid(), 2), time.sleep(30))"
+    run = interrupted(code, "prune", "q", tmp_path / "log", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, b"")
+    assert err.decode() == f"linecls: interrupted; {tmp_path / 'log'} still holds all of it\n"
 
 
 def test_pruning_loads_no_torch(tiny_model_dir):

@@ -52,7 +52,7 @@ Exit status:
   0    done
   1    a check that was asked for failed (prune --strict: the model did not run)
   2    wrong usage, an unknown device, or an input or output that cannot be used; one line on stderr says which
-  130  interrupted
+  130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
 """
 

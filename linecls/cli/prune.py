@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
+from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
 from linecls.streams import warn, write_stdout
 
 if TYPE_CHECKING:
@@ -31,14 +33,15 @@ Examples:
   make 2>&1 | linecls prune "what broke" --protect errors --edges 2 --markers
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
-goes through unchanged and one line on stderr says why: a pruner must not lose a command's output.
+goes through unchanged and one line on stderr says why: a pruner must not lose a command's output. So does what
+was read of a pipe when a signal ends linecls.
 
 \b
 Exit status:
   0    done, also when nothing answers and when the input went through unchanged
   1    with --strict: the model did not run; the input still went through unchanged
   2    wrong usage, unknown device or operating point, unreadable FILE, or output that cannot be written
-  130  interrupted
+  130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
 """
 
@@ -97,24 +100,40 @@ def command(
     if not query.strip():
         raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
-    raw = _read(file)
+    kept = _kept(file)
+
+    def prune(raw: bytes) -> _Printed:
+        loading = {"model": model, "device": device, "threads": threads}
+        try:
+            observation, spans, answerable = answer(query, raw, options, daemon, **loading)
+        except click.ClickException:
+            raise
+        except Exception as error:  # whatever it is, the command's output must come through
+            reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
+            note = f"warning: the model cannot run, so nothing was pruned: {reason}"
+            return _Printed(_whole_as_json(raw, reason) if as_json else raw, note, is_unpruned=True)
+        spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
+        return _Printed(text, _why_nothing(observation, spans))
+
     try:
-        observation, spans, answerable = answer(
-            query, raw, options, daemon, model=model, device=device, threads=threads
-        )
-    except click.ClickException:
-        raise
-    except Exception as error:  # whatever it is, the command's output must come through
-        reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
-        warn(f"warning: the model cannot run, so nothing was pruned: {reason}")
-        write_stdout(_whole_as_json(raw, reason) if as_json else raw, kept_elsewhere=_kept(file))
-        if strict:
-            click.get_current_context().exit(1)
-        return
-    spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
-    write_stdout(text, kept_elsewhere=_kept(file))
-    if not spans and _on_terminal():
-        warn(f"none of the {len(observation)} lines answers the query")
+        with Interrupts.entered() as signals, _open(file) as stream:
+            printed = prune(_read(signals, stream, file))
+    except Interrupted as interrupt:
+        _give_back(signals.raw, as_json, kept)
+        click.get_current_context().exit(interrupt.status)
+    write_stdout(printed.text, kept_elsewhere=kept)
+    if printed.note is not None:
+        warn(printed.note)
+    if strict and printed.is_unpruned:
+        click.get_current_context().exit(1)
+
+
+class _Printed(NamedTuple):
+    """What is printed, what is said of it on stderr, and whether it is the input as it was."""
+
+    text: bytes
+    note: str | None = None
+    is_unpruned: bool = False
 
 
 def _check_device(device: str) -> None:
@@ -125,22 +144,41 @@ def _check_device(device: str) -> None:
     parse_device(device)
 
 
-def _read(file: str | None) -> bytes:
-    """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
-    if file is None or file == "-":
-        if sys.stdin is None:
-            raise LineclsError("cannot read standard input: it is closed")
-        if file is None and sys.stdin.isatty():
-            raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
+def _open(file: str | None) -> AbstractContextManager[BinaryIO]:
+    """The input. Raises LineclsError, one line, when it cannot be opened."""
+    if file is not None and file != "-":
         try:
-            return sys.stdin.buffer.read()
-        except OSError as error:
-            raise LineclsError(f"cannot read standard input: {error.strerror}") from error
+            return open(file, "rb")
+        except (OSError, ValueError) as error:
+            raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+    if sys.stdin is None:
+        raise LineclsError("cannot read standard input: it is closed")
+    if file is None and sys.stdin.isatty():
+        raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
+    return nullcontext(sys.stdin.buffer)
+
+
+def _read(signals: Interrupts, stream: BinaryIO, file: str | None) -> bytes:
+    """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
     try:
-        with open(file, "rb") as stream:
-            return stream.read()
-    except (OSError, ValueError) as error:
-        raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+        return signals.read(stream)
+    except OSError as error:
+        name = "standard input" if file in (None, "-") else file
+        raise LineclsError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
+    """Print what was read, after an interrupt, unless it can be read again."""
+    if kept is None:
+        write_stdout(_whole_as_json(raw, INTERRUPTED) if as_json else raw)
+    warn(INTERRUPTED if kept is None else f"interrupted; {kept}")
+
+
+def _why_nothing(observation: Observation, shown: list[Span]) -> str | None:
+    """What to say when the answer is empty."""
+    if shown or not _on_terminal():
+        return None
+    return f"none of the {len(observation)} lines answers the query"
 
 
 def answer(
@@ -251,4 +289,5 @@ def _json(values: dict[str, Any]) -> bytes:
 
 
 def _kept(file: str | None) -> str | None:
-    return f"{file} still holds all of it" if file not in (None, "-") else None
+    """Where the input still is; None when it is gone, for a pipe gives its bytes only once."""
+    return f"{file} still holds all of it" if file not in (None, "-") and os.path.isfile(file) else None
