@@ -16,6 +16,7 @@ from linecls.spans import Span, merge
 # Terminal escapes (CSI, OSC, two-byte) and control characters say nothing about what a line means.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_PROBE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +77,12 @@ def scoring_text(line: str) -> str:
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     return _CONTROLS.sub(" ", line)
+
+
+def is_text(raw: bytes) -> bool:
+    """Whether an output is text: no NUL byte in its first 64 KiB, and nearly all of them UTF-8."""
+    probe = raw[:_PROBE]
+    if b"\0" in probe:
+        return False
+    odd = sum("\udc80" <= character <= "\udcff" for character in probe.decode("utf-8", "surrogateescape"))
+    return odd * 10 <= len(probe)

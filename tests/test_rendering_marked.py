@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linecls.agent import PROFILES, Shortened, is_text, shorten
+from linecls.agent import PROFILES, Shortened, shorten
 from linecls.cli import main
-from linecls.observation import Observation
+from linecls.observation import Observation, is_text
 from linecls.protection import Protection
 from linecls.rendering import MARKER_START, marked
 from linecls.spans import Span, from_mask

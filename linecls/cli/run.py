@@ -133,8 +133,9 @@ def _prune(
     threads: int | None,
 ) -> bytes:
     """What to print of the output: all of it whenever pruning it is of no use or does not work."""
-    from linecls.agent import PROFILES, is_text, shorten
+    from linecls.agent import PROFILES, shorten
     from linecls.cli.asking import ask
+    from linecls.observation import is_text
     from linecls.store import Store
 
     if len(raw) < min_bytes or not is_text(raw):
