@@ -60,7 +60,13 @@ def _kept(arguments: list[str], signals: Interrupts) -> bytes | None:
 
     if os.environ.get(client.ENVIRONMENT) == "0" or (raw := _input(arguments[2:], signals)) is None:
         return None
-    found = client.ask(arguments[1], raw, {})
+    from linecls.progress import Progress
+
+    progress = Progress()
+    try:
+        found = client.ask(arguments[1], raw, {}, progress=progress.show)
+    finally:
+        progress.clear()
     if found is None or not found.spans:
         return None
     from linecls.observation import Observation

@@ -46,8 +46,23 @@ def process(*arguments, **options):
 def test_kept_bytes_come_out_as_they_were(prune):
     result = prune("login", "--bias", "-1000")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, ODD, "")
-    result = prune("login", "--bias", "1000")
+    result = prune("login", "--bias", "1000", raw=b"login\xff\n\n")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
+
+
+@pytest.mark.parametrize("size", [0, 300_000])
+def test_an_input_over_the_limit_goes_through_unchanged(prune, tmp_path, size):
+    raw = ODD + b"x" * size
+    says = f"the input is longer than {len(raw) - 1} bytes and was not pruned (--max-bytes)"
+    (tmp_path / "log").write_bytes(raw)
+    limit = ("--max-bytes", str(len(raw) - 1), "--bias", "1000")
+    for arguments, status in (((), 0), (("--numbers",), 0), (("--strict",), 1), ((str(tmp_path / "log"),), 0)):
+        result = prune("login", *arguments, *limit, raw=raw)
+        assert (result.exit_code, result.stdout_bytes, result.stderr) == (status, raw, f"linecls: note: {says}\n")
+    answer = json.loads(prune("login", "--json", *limit, raw=raw).stdout)
+    assert base64.b64decode(answer["text_base64"]) == raw
+    assert answer["warning"] == says
+    assert prune("login", "--max-bytes", str(len(raw)), "--bias", "1000", raw=raw).stdout_bytes == b""
 
 
 def test_a_file_is_read_like_a_pipe(prune, tmp_path):
@@ -238,10 +253,10 @@ def test_closed_streams(prune, streams, tiny_model_dir):
 
 
 def test_the_note_that_nothing_answers_is_for_terminals(prune, monkeypatch):
-    terminal = types.SimpleNamespace(stdin=Stream(ODD, terminal=False), stderr=Stream(b"", terminal=True))
+    terminal = types.SimpleNamespace(stdin=Stream(b"a\n\nb\n", terminal=False), stderr=Stream(b"", terminal=True))
     monkeypatch.setattr("linecls.cli.prune.sys", terminal)
     result = prune("login", "--bias", "1000")
-    assert (result.stdout_bytes, result.stderr) == (b"", "linecls: none of the 5 lines answers the query\n")
+    assert (result.stdout_bytes, result.stderr) == (b"", "linecls: none of the 3 lines answers the query\n")
 
 
 # The group
@@ -434,21 +449,3 @@ def test_a_lone_surrogate_in_text_still_makes_json():
     values = rendering.as_dict(Observation.of("a\ud800"), [Span(1, 1)], 0.5)
     assert json.dumps(values, ensure_ascii=False).encode("utf-8")
     assert base64.b64decode(values["text_base64"]).decode("utf-8", "surrogatepass") == "a\ud800"
-
-
-def test_progress_is_one_line_that_goes_away(monkeypatch, capsys):
-    from linecls.cli.prune import _Progress
-
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    progress = _Progress()
-    progress.show(100, 2000)
-    assert capsys.readouterr().err == ""
-    clock[0] = 3.0
-    progress.show(1000, 2000)
-    progress.show(1500, 2000)  # too soon after the one before
-    assert capsys.readouterr().err == "\rlinecls: 1,000 of 2,000 lines read, 50%"
-    progress.clear()
-    cleared = capsys.readouterr().err
-    assert cleared.strip() == ""
-    assert cleared.endswith("\r")

@@ -156,6 +156,6 @@ def test_a_pipe_with_a_name_is_left_to_the_ordinary_way(
 
 
 def test_the_short_way_imports_no_command_line_library() -> None:
-    modules = "launch", "serving.client", "observation", "interrupts"
+    modules = "launch", "serving.client", "observation", "progress", "interrupts"
     code = f"import sys, {', '.join(f'linecls.{name}' for name in modules)}; sys.exit('click' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=dict(os.environ), check=False).returncode == 0

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
 from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
+from linecls.observation import Observation
+from linecls.spans import Span
 from linecls.streams import warn, write_stdout
-
-if TYPE_CHECKING:
-    from linecls.observation import Observation
-    from linecls.spans import Span
 
 _HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
 
@@ -34,12 +31,12 @@ Examples:
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
 goes through unchanged and one line on stderr says why: a pruner must not lose a command's output. So does what
-was read of a pipe when a signal ends linecls.
+was read of a pipe when a signal ends linecls, and an input longer than --max-bytes.
 
 \b
 Exit status:
   0    done, also when nothing answers and when the input went through unchanged
-  1    with --strict: the model did not run; the input still went through unchanged
+  1    with --strict: the model did not run, or was not to (--max-bytes); the input still went through unchanged
   2    wrong usage, unknown device or operating point, unreadable FILE, or output that cannot be written
   130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
@@ -65,6 +62,7 @@ Exit status:
 )
 @click.option("--context", type=click.IntRange(min=0), default=0, help="Keep N lines around each answering block too.")
 @click.option("--edges", type=click.IntRange(min=0), default=0, help="Keep the first and the last N lines too.")
+@click.option("--max-bytes", type=click.IntRange(min=0), help="A longer input goes through unchanged.")
 @click.option(
     "--markers/--no-markers",
     default=False,
@@ -76,7 +74,7 @@ Exit status:
     default=None,
     help="Start a resident process for the next calls, or use none.  [default: use one that runs]",
 )
-@click.option("--strict", is_flag=True, help="Exit with status 1 when the model cannot run.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 when the input goes through unpruned.")
 def command(
     query: str,
     file: str | None,
@@ -92,6 +90,7 @@ def command(
     context: int,
     edges: int,
     markers: bool,
+    max_bytes: int | None,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
@@ -105,19 +104,25 @@ def command(
     def prune(raw: bytes) -> _Printed:
         loading = {"model": model, "device": device, "threads": threads}
         try:
-            observation, spans, answerable = answer(query, raw, options, daemon, **loading)
+            found = answer(query, raw, options, daemon, **loading)
         except click.ClickException:
             raise
         except Exception as error:  # whatever it is, the command's output must come through
             reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
             note = f"warning: the model cannot run, so nothing was pruned: {reason}"
             return _Printed(_whole_as_json(raw, reason) if as_json else raw, note, is_unpruned=True)
-        spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
-        return _Printed(text, _why_nothing(observation, spans))
+        spans, text = _present(
+            raw, found.observation, found.spans, found.answerable, protect, context, edges, markers, as_json, numbers
+        )
+        return _Printed(text, _why_little(found, spans))
 
     try:
         with Interrupts.entered() as signals, _open(file) as stream:
-            printed = prune(_read(signals, stream, file))
+            raw = _read(signals, stream, file, max_bytes)
+            if max_bytes is None or len(raw) <= max_bytes:
+                printed = prune(raw)
+            else:
+                printed = _unpruned(signals, stream, max_bytes, as_json, kept)
     except Interrupted as interrupt:
         _give_back(signals.raw, as_json, kept)
         click.get_current_context().exit(interrupt.status)
@@ -158,13 +163,24 @@ def _open(file: str | None) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer)
 
 
-def _read(signals: Interrupts, stream: BinaryIO, file: str | None) -> bytes:
-    """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
+def _read(signals: Interrupts, stream: BinaryIO, file: str | None, most: int | None) -> bytes:
+    """The input's bytes, or its first ones, if there are more than `most`. Raises LineclsError."""
     try:
-        return signals.read(stream)
+        return signals.read(stream, most)
     except OSError as error:
         name = "standard input" if file in (None, "-") else file
         raise LineclsError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _unpruned(signals: Interrupts, stream: BinaryIO, max_bytes: int, as_json: bool, kept: str | None) -> _Printed:
+    """Let an input through that is longer than the limit, from now on as it comes."""
+    reason = f"the input is longer than {max_bytes} bytes and was not pruned (--max-bytes)"
+    if as_json:
+        text = _whole_as_json(signals.read(stream, before=signals.raw), reason)
+    else:
+        signals.pass_on(stream, lambda piece: write_stdout(piece, kept_elsewhere=kept))
+        text = b""
+    return _Printed(text, f"note: {reason}", is_unpruned=True)
 
 
 def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
@@ -174,69 +190,51 @@ def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
     warn(INTERRUPTED if kept is None else f"interrupted; {kept}")
 
 
-def _why_nothing(observation: Observation, shown: list[Span]) -> str | None:
+def _why_little(found: Answered, shown: list[Span]) -> str | None:
     """What to say when the answer is empty."""
-    if shown or not _on_terminal():
+    if shown:
         return None
-    return f"none of the {len(observation)} lines answers the query"
+    return f"none of the {len(found.observation)} lines answers the query" if _on_terminal() else None
 
 
-def answer(
-    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
-) -> tuple[Observation, list[Span], float]:
-    """The observation, the answering spans and the answerable probability, from the resident process or from here.
+class Answered(NamedTuple):
+    """The observation, the answering spans, the answerable probability, and `Pruning.unfit_tokens`."""
+
+    observation: Observation
+    spans: list[Span]
+    answerable: float
+    unfit_tokens: int | None
+
+
+def answer(query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any) -> Answered:
+    """What answers, from the resident process or from here. It says on stderr how far a long input is.
 
     Raises click.BadParameter for an operating point that the model does not have.
     """
-    from linecls.observation import Observation
+    from linecls.progress import Progress
     from linecls.serving import client
-    from linecls.spans import Span
 
-    if (found := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
-        return Observation.of(raw), [Span(*span) for span in found.spans], found.answerable
-
-    from linecls.pruner import Pruner
-
-    pruner = Pruner.from_pretrained(**loading)
+    progress = Progress()
     try:
-        pruner.artifact.operating_point(options["operating_point"])
-    except LineclsError as error:
-        raise click.BadParameter(str(error), param_hint="--operating-point") from error
-    progress = _Progress()
-    try:
-        pruning = pruner.prune(query, raw, **options, progress=progress.show if _on_terminal() else None)
+        found = client.ask(query, raw, options, wanted=daemon, progress=progress.show, **loading)
+        if found is not None:
+            spans = [Span(*span) for span in found.spans]
+            return Answered(Observation.of(raw), spans, found.answerable, found.unfit_tokens)
+        from linecls.pruner import Pruner
+
+        pruner = Pruner.from_pretrained(**loading)
+        try:
+            pruner.artifact.operating_point(options["operating_point"])
+        except LineclsError as error:
+            raise click.BadParameter(str(error), param_hint="--operating-point") from error
+        pruning = pruner.prune(query, raw, **options, progress=progress.show)
+        return Answered(Observation.of(raw), pruning.spans, pruning.answerable, pruning.unfit_tokens)
     finally:
         progress.clear()
-    return Observation.of(raw), pruning.spans, pruning.answerable
 
 
 def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-class _Progress:
-    """How far a long input is, on the terminal's stderr, from the second second on."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + 2
-        self._width = 0
-
-    def show(self, done: int, total: int) -> None:
-        if time.monotonic() >= self._next:
-            text = f"linecls: {done:,} of {total:,} lines read, {done / total:.0%}"
-            self._write(text.ljust(self._width))
-            self._width = len(text)
-            self._next = time.monotonic() + 0.5
-
-    def clear(self) -> None:
-        if self._width:
-            self._write(" " * self._width)
-            self._write("")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        with suppress(OSError):
-            click.echo(f"\r{text}", err=True, nl=False)
 
 
 def _present(
@@ -275,9 +273,7 @@ def _present(
 
 def _whole_as_json(raw: bytes, reason: str) -> bytes:
     """The unpruned input in the form of an answer, with the key `warning`."""
-    from linecls.observation import Observation
     from linecls.rendering import as_dict
-    from linecls.spans import Span
 
     observation = Observation.of(raw)
     spans = [Span(1, len(observation))] if len(observation) else []
