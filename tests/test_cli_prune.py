@@ -50,6 +50,21 @@ def test_kept_bytes_come_out_as_they_were(prune):
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
 
 
+def test_an_empty_answer_from_binary_input_is_explained(prune):
+    result = prune("login", "--bias", "1000")
+    assert (result.exit_code, result.stdout_bytes) == (0, b"")
+    assert result.stderr == "linecls: note: the input is binary, and nothing in it answers the query\n"
+
+
+def test_a_best_line_over_the_token_limit_is_explained(prune):
+    raw = b"login test failed " * 100 + b"\n"
+    result = prune("login", "--bias", "-1000", "--max-tokens", "20", raw=raw)
+    assert (result.exit_code, result.stdout_bytes) == (0, b"")
+    assert result.stderr.startswith("linecls: note: the best line has ")
+    assert result.stderr.endswith(" tokens, more than --max-tokens 20, so none of the answer is shown\n")
+    assert prune("login", "--bias", "-1000", "--max-tokens", "0", raw=raw).stderr == ""
+
+
 @pytest.mark.parametrize("size", [0, 300_000])
 def test_an_input_over_the_limit_goes_through_unchanged(prune, tmp_path, size):
     raw = ODD + b"x" * size

@@ -13,7 +13,7 @@ import click
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
 from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
-from linecls.observation import Observation
+from linecls.observation import Observation, is_text
 from linecls.spans import Span
 from linecls.streams import warn, write_stdout
 
@@ -114,7 +114,7 @@ def command(
         spans, text = _present(
             raw, found.observation, found.spans, found.answerable, protect, context, edges, markers, as_json, numbers
         )
-        return _Printed(text, _why_little(found, spans))
+        return _Printed(text, _why_little(raw, found, spans, options["max_tokens"]))
 
     try:
         with Interrupts.entered() as signals, _open(file) as stream:
@@ -190,10 +190,17 @@ def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
     warn(INTERRUPTED if kept is None else f"interrupted; {kept}")
 
 
-def _why_little(found: Answered, shown: list[Span]) -> str | None:
+def _why_little(raw: bytes, found: Answered, shown: list[Span], max_tokens: int | None) -> str | None:
     """What to say when the answer is empty."""
+    if found.unfit_tokens is not None:
+        return (
+            f"note: the best line has {found.unfit_tokens} tokens, more than --max-tokens {max_tokens},"
+            " so none of the answer is shown"
+        )
     if shown:
         return None
+    if not is_text(raw):
+        return "note: the input is binary, and nothing in it answers the query"
     return f"none of the {len(found.observation)} lines answers the query" if _on_terminal() else None
 
 

@@ -267,6 +267,15 @@ def test_a_long_answer_is_waited_for(monkeypatch):
     assert set(seen) == {(5, 10)}
 
 
+def test_the_caller_says_that_the_best_line_does_not_fit():
+    with serving(Fake()):
+        result = prune("login", "--max-tokens", "1")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "linecls: note: the best line has 7 tokens, more than --max-tokens 1, so none of the answer is shown\n"
+    )
+
+
 @contextmanager
 def listening(runtime):
     runtime.mkdir(mode=0o700)
