@@ -125,7 +125,7 @@ def command(
                 printed = _unpruned(signals, stream, max_bytes, as_json, kept)
     except Interrupted as interrupt:
         _give_back(signals.raw, as_json, kept)
-        click.get_current_context().exit(interrupt.status)
+        os._exit(interrupt.status)  # the network's thread cannot be interrupted, and may be busy for seconds
     write_stdout(printed.text, kept_elsewhere=kept)
     if printed.note is not None:
         warn(printed.note)
