@@ -18,7 +18,6 @@ from linecls.store import Store
 
 MIN_BYTES = 2048  # a shorter output is shown as it is: there is little to win
 MAX_BYTES = 1 << 20  # a longer one too: the model would read it for minutes
-_PROBE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,6 @@ def shorten(
         except StoreError as error:
             warning = f"{error}; the omitted lines cannot be expanded"
     return Shortened(_bytes(marked(observation, kept, expand_id)), kept, expand_id, warning)
-
-
-def is_text(raw: bytes) -> bool:
-    """Whether an output is text: no NUL byte in its first 64 KiB, and nearly all of them UTF-8."""
-    probe = raw[:_PROBE]
-    if b"\0" in probe:
-        return False
-    odd = sum("\udc80" <= character <= "\udcff" for character in probe.decode("utf-8", "surrogateescape"))
-    return odd * 10 <= len(probe)
 
 
 def _bytes(text: str | bytes) -> bytes:

@@ -20,6 +20,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 # So much is decoded and split at once, and the line after it: one character beyond Latin-1 makes each of a str's
 # characters two or four bytes wide, and a log of 100 MB must not be 400 MB for that.
 _BLOCK = 1 << 20
+_PROBE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +95,12 @@ def scoring_text(line: str) -> str:
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     return _CONTROLS.sub(" ", line)
+
+
+def is_text(raw: bytes) -> bool:
+    """Whether an output is text: no NUL byte in its first 64 KiB, and nearly all of them UTF-8."""
+    probe = raw[:_PROBE]
+    if b"\0" in probe:
+        return False
+    odd = sum("\udc80" <= character <= "\udcff" for character in probe.decode("utf-8", "surrogateescape"))
+    return odd * 10 <= len(probe)

@@ -229,8 +229,10 @@ class Pruner:
                 while waiting and waiting[0].is_done:
                     yield waiting.popleft().pruning(point, budget)
             worker.finish()
-        finally:
-            worker.close()
+        except BaseException as error:  # who interrupts a program does not wait for an answer
+            worker.close(wait=isinstance(error, (Exception, GeneratorExit)))
+            raise
+        worker.close()
         while waiting:
             yield waiting.popleft().pruning(point, budget)
 
@@ -412,10 +414,10 @@ class _Worker:
             self._take()
         self._hand_out(self._batch, self._logits(self._batch))
 
-    def close(self) -> None:
-        """Forget what has not begun, and wait for what has."""
+    def close(self, *, wait: bool = True) -> None:
+        """Forget what has not begun, and wait for what has, if so wished."""
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool.shutdown(wait=wait, cancel_futures=True)
 
     def _take(self) -> None:
         batch, future = self._running.popleft()

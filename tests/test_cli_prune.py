@@ -46,8 +46,38 @@ def process(*arguments, **options):
 def test_kept_bytes_come_out_as_they_were(prune):
     result = prune("login", "--bias", "-1000")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, ODD, "")
-    result = prune("login", "--bias", "1000")
+    result = prune("login", "--bias", "1000", raw=b"login\xff\n\n")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
+
+
+def test_an_empty_answer_from_binary_input_is_explained(prune):
+    result = prune("login", "--bias", "1000")
+    assert (result.exit_code, result.stdout_bytes) == (0, b"")
+    assert result.stderr == "linecls: note: the input is binary, and nothing in it answers the query\n"
+
+
+def test_a_best_line_over_the_token_limit_is_explained(prune):
+    raw = b"login test failed " * 100 + b"\n"
+    result = prune("login", "--bias", "-1000", "--max-tokens", "20", raw=raw)
+    assert (result.exit_code, result.stdout_bytes) == (0, b"")
+    assert result.stderr.startswith("linecls: note: the best line has ")
+    assert result.stderr.endswith(" tokens, more than --max-tokens 20, so none of the answer is shown\n")
+    assert prune("login", "--bias", "-1000", "--max-tokens", "0", raw=raw).stderr == ""
+
+
+@pytest.mark.parametrize("size", [0, 300_000])
+def test_an_input_over_the_limit_goes_through_unchanged(prune, tmp_path, size):
+    raw = ODD + b"x" * size
+    says = f"the input is longer than {len(raw) - 1} bytes and was not pruned (--max-bytes)"
+    (tmp_path / "log").write_bytes(raw)
+    limit = ("--max-bytes", str(len(raw) - 1), "--bias", "1000")
+    for arguments, status in (((), 0), (("--numbers",), 0), (("--strict",), 1), ((str(tmp_path / "log"),), 0)):
+        result = prune("login", *arguments, *limit, raw=raw)
+        assert (result.exit_code, result.stdout_bytes, result.stderr) == (status, raw, f"linecls: note: {says}\n")
+    answer = json.loads(prune("login", "--json", *limit, raw=raw).stdout)
+    assert base64.b64decode(answer["text_base64"]) == raw
+    assert answer["warning"] == says
+    assert prune("login", "--max-bytes", str(len(raw)), "--bias", "1000", raw=raw).stdout_bytes == b""
 
 
 def test_a_file_is_read_like_a_pipe(prune, tmp_path):
@@ -238,10 +268,10 @@ def test_closed_streams(prune, streams, tiny_model_dir):
 
 
 def test_the_note_that_nothing_answers_is_for_terminals(prune, monkeypatch):
-    terminal = types.SimpleNamespace(stdin=Stream(ODD, terminal=False), stderr=Stream(b"", terminal=True))
+    terminal = types.SimpleNamespace(stdin=Stream(b"a\n\nb\n", terminal=False), stderr=Stream(b"", terminal=True))
     monkeypatch.setattr("linecls.cli.prune.sys", terminal)
     result = prune("login", "--bias", "1000")
-    assert (result.stdout_bytes, result.stderr) == (b"", "linecls: none of the 5 lines answers the query\n")
+    assert (result.stdout_bytes, result.stderr) == (b"", "linecls: none of the 3 lines answers the query\n")
 
 
 # The group
@@ -339,27 +369,62 @@ def test_nothing_is_written_under_the_user_s_home(tmp_path, tiny_model_dir):
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_an_interrupt(tiny_model_dir):
+INTERRUPTED = b"linecls: interrupted: what was read of the input went through unchanged\n"
+
+
+def interrupted(code, *arguments, **options):
+    """A process that runs `code` and then the command with the arguments after it."""
     # A background job of a shell starts with the interrupt ignored, and its children with it.
-    code = (
-        "import signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from linecls.cli import main\n"
-        "main(['prune', 'login', '--model', sys.argv[1]])\n"
-    )
+    start = "import os, signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-c", f"{start}{code}\nfrom linecls.cli import main\nmain(sys.argv[1:])", *arguments]
+    return subprocess.Popen([*map(str, command)], **options)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_it_reads_costs_no_byte(tiny_model_dir, number):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", code, str(tiny_model_dir)], **pipes) as run:
+    raw = b"line\n" * 20_000
+    with interrupted("", "prune", "login", "--model", tiny_model_dir, **pipes) as run:
         # Far more than a pipe holds: when it is written, the command is reading.
-        run.stdin.write(b"line\n" * 100_000)
+        run.stdin.write(raw)
         run.stdin.flush()
-        run.send_signal(signal.SIGINT)
-        run.stdin.close()  # as it is when the interrupt ends the whole pipeline; nothing must be printed now
+        run.send_signal(number)
+        out, err = run.stdout.read(), run.stderr.read()  # the other side of the pipe is still open
         try:
-            assert run.wait(60) == 130
-            assert (run.stdout.read(), run.stderr.read()) == (b"", b"")
+            assert run.wait(60) == 128 + number
+            assert (out, err) == (raw, INTERRUPTED)
         finally:
             run.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize(("number", "arguments"), [(signal.SIGINT, ()), (signal.SIGTERM, ("--json",))])
+def test_an_interrupt_while_the_model_runs_costs_no_byte(number, arguments):
+    code = (
+        "from linecls.cli import prune\n"
+        f"prune.answer = lambda *_, **__: (os.kill(os.getpid(), {int(number)}), time.sleep(30))"
+    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    run = interrupted(code, "prune", "q", *arguments, **pipes)
+    out, err = run.communicate(ODD, timeout=60)
+    assert (run.returncode, err) == (128 + number, INTERRUPTED)
+    if arguments:
+        answer = json.loads(out)
+        assert base64.b64decode(answer["text_base64"]) == ODD
+        assert answer["warning"].startswith("interrupted")
+    else:
+        assert out == ODD
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_prints_no_file_that_is_still_there(tmp_path):
+    (tmp_path / "log").write_bytes(ODD)
+    code = "from linecls.cli import prune\nprune.answer = lambda *_, **__: (os.kill(os.getpid(), 2), time.sleep(30))"
+    run = interrupted(code, "prune", "q", tmp_path / "log", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, b"")
+    assert err.decode() == f"linecls: interrupted; {tmp_path / 'log'} still holds all of it\n"
 
 
 def test_pruning_loads_no_torch(tiny_model_dir):
@@ -399,21 +464,3 @@ def test_a_lone_surrogate_in_text_still_makes_json():
     values = rendering.as_dict(Observation.of("a\ud800"), [Span(1, 1)], 0.5)
     assert json.dumps(values, ensure_ascii=False).encode("utf-8")
     assert base64.b64decode(values["text_base64"]).decode("utf-8", "surrogatepass") == "a\ud800"
-
-
-def test_progress_is_one_line_that_goes_away(monkeypatch, capsys):
-    from linecls.cli.prune import _Progress
-
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    progress = _Progress()
-    progress.show(100, 2000)
-    assert capsys.readouterr().err == ""
-    clock[0] = 3.0
-    progress.show(1000, 2000)
-    progress.show(1500, 2000)  # too soon after the one before
-    assert capsys.readouterr().err == "\rlinecls: 1,000 of 2,000 lines read, 50%"
-    progress.clear()
-    cleared = capsys.readouterr().err
-    assert cleared.strip() == ""
-    assert cleared.endswith("\r")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ def resident(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     monkeypatch.setattr(type(place), "socket", property(lambda _: str(tmp_path / "socket")), raising=False)
     monkeypatch.delenv(client.ENVIRONMENT, raising=False)
 
-    def ask(query: str, raw: bytes, options: dict[str, Any]) -> Any:
+    def ask(query: str, raw: bytes, options: dict[str, Any], **_: Any) -> Any:
         seen["asked"].append((query, raw, options))
         return seen["answer"]
 
@@ -44,8 +46,8 @@ def resident(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     return seen
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, stdin: bytes = RAW) -> bytes:
-    out = _Stream()
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, stdin: bytes = RAW, out: _Stream | None = None) -> bytes:
+    out = out or _Stream()
     monkeypatch.setattr(sys, "argv", ["linecls", *arguments])
     monkeypatch.setattr(sys, "stdin", _Stream(stdin))
     monkeypatch.setattr(sys, "stdout", out)
@@ -111,18 +113,51 @@ def test_an_output_that_cannot_be_written_goes_the_ordinary_way(
     assert resident["ordinary"] == RAW
 
 
-def test_interrupted(resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: Any) -> Any:
-        raise KeyboardInterrupt
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("where", ["the resident process", "the ordinary way"])
+def test_a_signal_costs_no_byte(
+    resident: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number: int,
+    where: str,
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> Any:
+        os.kill(os.getpid(), number)
+        time.sleep(10)
 
-    monkeypatch.setattr(client, "ask", interrupt)
-    with pytest.raises(SystemExit) as ended:
-        run(monkeypatch, "prune", "why")
-    assert ended.value.code == 130
+    if where == "the resident process":
+        monkeypatch.setattr(client, "ask", interrupt)
+    else:
+        resident["answer"] = None
+        monkeypatch.setattr("linecls.cli.main", interrupt)
+    out = _Stream()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            run(monkeypatch, "prune", "why", out=out)
+    finally:
+        for number_before, handler in before.items():
+            signal.signal(number_before, handler)
+    assert ended.value.code == 128 + number
+    assert out.buffer.getvalue() == RAW  # type: ignore[attr-defined]
+    assert capsys.readouterr().err == "linecls: interrupted: what was read of the input went through unchanged\n"
+
+
+def test_a_pipe_with_a_name_is_left_to_the_ordinary_way(
+    resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    run(monkeypatch, "prune", "why", str(tmp_path / "pipe"))  # would wait for ever if it opened it
+    assert resident["asked"] == []
+    assert resident["ordinary"] == RAW
 
 
 def test_the_short_way_imports_no_command_line_library() -> None:
-    code = "import sys, linecls.launch, linecls.serving.client, linecls.observation; sys.exit('click' in sys.modules)"
+    modules = "launch", "serving.client", "observation", "progress", "interrupts"
+    code = f"import sys, {', '.join(f'linecls.{name}' for name in modules)}; sys.exit('click' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=dict(os.environ), check=False).returncode == 0
 
 

@@ -8,9 +8,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linecls.agent import PROFILES, Shortened, is_text, shorten
+from linecls.agent import PROFILES, Shortened, shorten
 from linecls.cli import main
-from linecls.observation import Observation
+from linecls.cli.prune import Answered
+from linecls.observation import Observation, is_text
 from linecls.protection import Protection
 from linecls.rendering import MARKER_START, marked
 from linecls.spans import Span, from_mask
@@ -142,8 +143,11 @@ def test_what_is_text() -> None:
 def prune(tmp_path, monkeypatch):
     """The command, with a model that keeps no line."""
 
+    def answer(query: str, raw: bytes, *_: object, **__: object) -> Answered:
+        return Answered(Observation.of(raw), [], 0.5, None)
+
     def call(*arguments: str, raw: bytes, store: str = str(tmp_path / "outputs")):
-        monkeypatch.setattr("linecls.cli.prune.answer", lambda query, raw, *_, **__: (Observation.of(raw), [], 0.5))
+        monkeypatch.setattr("linecls.cli.prune.answer", answer)
         return CliRunner().invoke(main, ["prune", "x", *arguments], input=raw, env={"LINECLS_STORE": store})
 
     return call

@@ -235,7 +235,8 @@ def test_signals_reach_the_command_and_its_output_is_kept(tmp_path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_the_model_runs_costs_no_output(number: int) -> None:
     code = (
-        "import os, sys, time\n"
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from linecls.cli import main, prune\n"
         "prune.answer = lambda *_, **__: (os.kill(os.getpid(), int(sys.argv[1])), time.sleep(30))\n"
         "main(['run', '--', 'sh', '-c', sys.argv[2]])\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +10,7 @@ import click
 
 from linecls import __version__
 from linecls.errors import LineclsError
+from linecls.streams import discard_stdout, write_stderr
 
 # Name -> where the click command is, and what the list of commands says of it.
 _COMMANDS = {
@@ -53,13 +52,9 @@ Exit status:
   0    done
   1    a check that was asked for failed (prune --strict: the model did not run)
   2    wrong usage, an unknown device, or an input or output that cannot be used; one line on stderr says which
-  130  interrupted
+  130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
 """
-
-
-class OutputError(LineclsError):
-    """Standard output cannot be written."""
 
 
 class LazyGroup(click.Group):
@@ -82,61 +77,21 @@ class LazyGroup(click.Group):
         try:
             return super().main(*args, **extra)
         except OSError as error:  # help, versions and tables that cannot be written; click handles a broken pipe
-            _discard_stdout()
-            _say(f"linecls: cannot write the output: {error.strerror or error}")
+            discard_stdout()
+            write_stderr(f"linecls: cannot write the output: {error.strerror or error}\n")
             sys.exit(2)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except LineclsError as error:
-            _say(f"linecls: {error}")
+            write_stderr(f"linecls: {error}\n")
             ctx.exit(2)
         except BrokenPipeError:
-            _discard_stdout()
+            discard_stdout()
             ctx.exit(141)
         except KeyboardInterrupt:
             ctx.exit(130)
-
-
-def write_stdout(data: bytes, *, kept_elsewhere: str | None = None) -> None:
-    """Write bytes to standard output, all of them.
-
-    Raises OutputError when that fails, BrokenPipeError when the reader went away. kept_elsewhere: what to say
-    of where the input still is.
-    """
-    if sys.stdout is None:
-        raise OutputError("cannot write the output: standard output is closed")
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _discard_stdout()
-        hint = f"; {kept_elsewhere}" if kept_elsewhere else ""
-        raise OutputError(f"cannot write the output: {error.strerror}; it is incomplete{hint}") from error
-
-
-def warn(message: str) -> None:
-    """One line on standard error."""
-    _say(f"linecls: {' '.join(message.split())}")
-
-
-def _say(line: str) -> None:
-    with suppress(OSError):  # when nobody reads stderr
-        click.echo(line, err=True)
-
-
-def _discard_stdout() -> None:
-    """Let what is still buffered go nowhere, so that the interpreter does not complain while it ends."""
-    try:
-        descriptor = sys.stdout.fileno()
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
-    except (OSError, ValueError):
-        pass
 
 
 @click.group(

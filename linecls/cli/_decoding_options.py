@@ -43,8 +43,16 @@ def decoding_options(command: _Command) -> _Command:
             help="In place of the operating point's bias (see `linecls model`): larger keeps less. In logits;"
             " where the operating point is relative, from the best line down, so -1 keeps what comes within 1 of it.",
         ),
-        click.option("--max-lines", type=click.IntRange(min=0), help="Never keep more lines of an output than this."),
-        click.option("--max-tokens", type=click.IntRange(min=0), help="Never keep more of the model's tokens."),
+        click.option(
+            "--max-lines",
+            type=click.IntRange(min=0),
+            help="Never keep more lines of an output than this; the best stay.",
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=0),
+            help="Never keep more of the model's tokens; the best lines stay.",
+        ),
         click.option(
             "--keep-ratio",
             type=click.FloatRange(0, 1),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linecls.batch.run import ENGINES, Plan, run_batch
-from linecls.cli import warn
 from linecls.cli._decoding_options import DECODING, decoding_options, model_options
+from linecls.streams import warn
 
 if TYPE_CHECKING:
     from linecls.batch.rows import Outcome

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from linecls.cli import warn
 from linecls.cli._decoding_options import seconds
 from linecls.errors import LineclsError
+from linecls.streams import warn
 
 _HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from linecls.cli import write_stdout
 from linecls.errors import StoreError
+from linecls.streams import write_stdout
 
 _HELP = """Print the lines that a marker line says were omitted, byte for byte.
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from linecls.agent import PROFILES, is_text, shorten
+from linecls.agent import PROFILES, shorten
 from linecls.cli._decoding_options import profile_options, seconds
+from linecls.observation import is_text
 
 _HELP = """Prune the output of a coding agent's shell tool, as its PostToolUse hook.
 

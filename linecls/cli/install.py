@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from linecls.cli import warn
+from linecls.streams import warn
 
 _AGENTS = ("claude-code", "codex")  # as linecls.serving.hooks.settings has them, which is loaded when it is needed
 _INSTALL_HELP = """Put the hook that prunes tool output into a coding agent's settings.

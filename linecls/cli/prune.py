@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
-from linecls.cli import warn, write_stdout
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
-
-if TYPE_CHECKING:
-    from linecls.observation import Observation
-    from linecls.spans import Span
+from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
+from linecls.observation import Observation, is_text
+from linecls.spans import Span
+from linecls.streams import warn, write_stdout
 
 _HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
 
@@ -31,14 +30,15 @@ Examples:
   make 2>&1 | linecls prune "what broke" --protect errors --edges 2 --markers
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
-goes through unchanged and one line on stderr says why: a pruner must not lose a command's output.
+goes through unchanged and one line on stderr says why: a pruner must not lose a command's output. So does what
+was read of a pipe when a signal ends linecls, and an input longer than --max-bytes.
 
 \b
 Exit status:
   0    done, also when nothing answers and when the input went through unchanged
-  1    with --strict: the model did not run; the input still went through unchanged
+  1    with --strict: the model did not run, or was not to (--max-bytes); the input still went through unchanged
   2    wrong usage, unknown device or operating point, unreadable FILE, or output that cannot be written
-  130  interrupted
+  130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
 """
 
@@ -62,6 +62,7 @@ Exit status:
 )
 @click.option("--context", type=click.IntRange(min=0), default=0, help="Keep N lines around each answering block too.")
 @click.option("--edges", type=click.IntRange(min=0), default=0, help="Keep the first and the last N lines too.")
+@click.option("--max-bytes", type=click.IntRange(min=0), help="A longer input goes through unchanged.")
 @click.option(
     "--markers/--no-markers",
     default=False,
@@ -73,7 +74,7 @@ Exit status:
     default=None,
     help="Start a resident process for the next calls, or use none.  [default: use one that runs]",
 )
-@click.option("--strict", is_flag=True, help="Exit with status 1 when the model cannot run.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 when the input goes through unpruned.")
 def command(
     query: str,
     file: str | None,
@@ -89,6 +90,7 @@ def command(
     context: int,
     edges: int,
     markers: bool,
+    max_bytes: int | None,
     **options: Any,
 ) -> None:
     """The click command; see `_HELP`."""
@@ -97,24 +99,46 @@ def command(
     if not query.strip():
         raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
-    raw = _read(file)
-    try:
-        observation, spans, answerable = answer(
-            query, raw, options, daemon, model=model, device=device, threads=threads
+    kept = _kept(file)
+
+    def prune(raw: bytes) -> _Printed:
+        loading = {"model": model, "device": device, "threads": threads}
+        try:
+            found = answer(query, raw, options, daemon, **loading)
+        except click.ClickException:
+            raise
+        except Exception as error:  # whatever it is, the command's output must come through
+            reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
+            note = f"warning: the model cannot run, so nothing was pruned: {reason}"
+            return _Printed(_whole_as_json(raw, reason) if as_json else raw, note, is_unpruned=True)
+        spans, text = _present(
+            raw, found.observation, found.spans, found.answerable, protect, context, edges, markers, as_json, numbers
         )
-    except click.ClickException:
-        raise
-    except Exception as error:  # whatever it is, the command's output must come through
-        reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
-        warn(f"warning: the model cannot run, so nothing was pruned: {reason}")
-        write_stdout(_whole_as_json(raw, reason) if as_json else raw, kept_elsewhere=_kept(file))
-        if strict:
-            click.get_current_context().exit(1)
-        return
-    spans, text = _present(raw, observation, spans, answerable, protect, context, edges, markers, as_json, numbers)
-    write_stdout(text, kept_elsewhere=_kept(file))
-    if not spans and _on_terminal():
-        warn(f"none of the {len(observation)} lines answers the query")
+        return _Printed(text, _why_little(raw, found, spans, options["max_tokens"]))
+
+    try:
+        with Interrupts.entered() as signals, _open(file) as stream:
+            raw = _read(signals, stream, file, max_bytes)
+            if max_bytes is None or len(raw) <= max_bytes:
+                printed = prune(raw)
+            else:
+                printed = _unpruned(signals, stream, max_bytes, as_json, kept)
+    except Interrupted as interrupt:
+        _give_back(signals.raw, as_json, kept)
+        os._exit(interrupt.status)  # the network's thread cannot be interrupted, and may be busy for seconds
+    write_stdout(printed.text, kept_elsewhere=kept)
+    if printed.note is not None:
+        warn(printed.note)
+    if strict and printed.is_unpruned:
+        click.get_current_context().exit(1)
+
+
+class _Printed(NamedTuple):
+    """What is printed, what is said of it on stderr, and whether it is the input as it was."""
+
+    text: bytes
+    note: str | None = None
+    is_unpruned: bool = False
 
 
 def _check_device(device: str) -> None:
@@ -125,80 +149,99 @@ def _check_device(device: str) -> None:
     parse_device(device)
 
 
-def _read(file: str | None) -> bytes:
-    """The input's bytes. Raises LineclsError, one line, when they cannot be read."""
-    if file is None or file == "-":
-        if sys.stdin is None:
-            raise LineclsError("cannot read standard input: it is closed")
-        if file is None and sys.stdin.isatty():
-            raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
+def _open(file: str | None) -> AbstractContextManager[BinaryIO]:
+    """The input. Raises LineclsError, one line, when it cannot be opened."""
+    if file is not None and file != "-":
         try:
-            return sys.stdin.buffer.read()
-        except OSError as error:
-            raise LineclsError(f"cannot read standard input: {error.strerror}") from error
+            return open(file, "rb")
+        except (OSError, ValueError) as error:
+            raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+    if sys.stdin is None:
+        raise LineclsError("cannot read standard input: it is closed")
+    if file is None and sys.stdin.isatty():
+        raise click.UsageError("Nothing to prune: name a FILE, or pipe a command's output in.")
+    return nullcontext(sys.stdin.buffer)
+
+
+def _read(signals: Interrupts, stream: BinaryIO, file: str | None, most: int | None) -> bytes:
+    """The input's bytes, or its first ones, if there are more than `most`. Raises LineclsError."""
     try:
-        with open(file, "rb") as stream:
-            return stream.read()
-    except (OSError, ValueError) as error:
-        raise LineclsError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+        return signals.read(stream, most)
+    except OSError as error:
+        name = "standard input" if file in (None, "-") else file
+        raise LineclsError(f"cannot read {name}: {error.strerror}") from error
 
 
-def answer(
-    query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any
-) -> tuple[Observation, list[Span], float]:
-    """The observation, the answering spans and the answerable probability, from the resident process or from here.
+def _unpruned(signals: Interrupts, stream: BinaryIO, max_bytes: int, as_json: bool, kept: str | None) -> _Printed:
+    """Let an input through that is longer than the limit, from now on as it comes."""
+    reason = f"the input is longer than {max_bytes} bytes and was not pruned (--max-bytes)"
+    if as_json:
+        text = _whole_as_json(signals.read(stream, before=signals.raw), reason)
+    else:
+        signals.pass_on(stream, lambda piece: write_stdout(piece, kept_elsewhere=kept))
+        text = b""
+    return _Printed(text, f"note: {reason}", is_unpruned=True)
+
+
+def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
+    """Print what was read, after an interrupt, unless it can be read again."""
+    if kept is None:
+        write_stdout(_whole_as_json(raw, INTERRUPTED) if as_json else raw)
+    warn(INTERRUPTED if kept is None else f"interrupted; {kept}")
+
+
+def _why_little(raw: bytes, found: Answered, shown: list[Span], max_tokens: int | None) -> str | None:
+    """What to say when the answer is empty."""
+    if found.unfit_tokens is not None:
+        return (
+            f"note: the best line has {found.unfit_tokens} tokens, more than --max-tokens {max_tokens},"
+            " so none of the answer is shown"
+        )
+    if shown:
+        return None
+    if not is_text(raw):
+        return "note: the input is binary, and nothing in it answers the query"
+    return f"none of the {len(found.observation)} lines answers the query" if _on_terminal() else None
+
+
+class Answered(NamedTuple):
+    """The observation, the answering spans, the answerable probability, and `Pruning.unfit_tokens`."""
+
+    observation: Observation
+    spans: list[Span]
+    answerable: float
+    unfit_tokens: int | None
+
+
+def answer(query: str, raw: bytes, options: dict[str, Any], daemon: bool | None, **loading: Any) -> Answered:
+    """What answers, from the resident process or from here. It says on stderr how far a long input is.
 
     Raises click.BadParameter for an operating point that the model does not have.
     """
-    from linecls.observation import Observation
+    from linecls.progress import Progress
     from linecls.serving import client
-    from linecls.spans import Span
 
-    if (found := client.ask(query, raw, options, wanted=daemon, **loading)) is not None:
-        return Observation.of(raw), [Span(*span) for span in found.spans], found.answerable
-
-    from linecls.pruner import Pruner
-
-    pruner = Pruner.from_pretrained(**loading)
+    progress = Progress()
     try:
-        pruner.artifact.operating_point(options["operating_point"])
-    except LineclsError as error:
-        raise click.BadParameter(str(error), param_hint="--operating-point") from error
-    progress = _Progress()
-    try:
-        pruning = pruner.prune(query, raw, **options, progress=progress.show if _on_terminal() else None)
+        found = client.ask(query, raw, options, wanted=daemon, progress=progress.show, **loading)
+        if found is not None:
+            spans = [Span(*span) for span in found.spans]
+            return Answered(Observation.of(raw), spans, found.answerable, found.unfit_tokens)
+        from linecls.pruner import Pruner
+
+        pruner = Pruner.from_pretrained(**loading)
+        try:
+            pruner.artifact.operating_point(options["operating_point"])
+        except LineclsError as error:
+            raise click.BadParameter(str(error), param_hint="--operating-point") from error
+        pruning = pruner.prune(query, raw, **options, progress=progress.show)
+        return Answered(Observation.of(raw), pruning.spans, pruning.answerable, pruning.unfit_tokens)
     finally:
         progress.clear()
-    return Observation.of(raw), pruning.spans, pruning.answerable
 
 
 def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-class _Progress:
-    """How far a long input is, on the terminal's stderr, from the second second on."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + 2
-        self._width = 0
-
-    def show(self, done: int, total: int) -> None:
-        if time.monotonic() >= self._next:
-            text = f"linecls: {done:,} of {total:,} lines read, {done / total:.0%}"
-            self._write(text.ljust(self._width))
-            self._width = len(text)
-            self._next = time.monotonic() + 0.5
-
-    def clear(self) -> None:
-        if self._width:
-            self._write(" " * self._width)
-            self._write("")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        with suppress(OSError):
-            click.echo(f"\r{text}", err=True, nl=False)
 
 
 def _present(
@@ -237,9 +280,7 @@ def _present(
 
 def _whole_as_json(raw: bytes, reason: str) -> bytes:
     """The unpruned input in the form of an answer, with the key `warning`."""
-    from linecls.observation import Observation
     from linecls.rendering import as_dict
-    from linecls.spans import Span
 
     observation = Observation.of(raw)
     spans = [Span(1, len(observation))] if len(observation) else []
@@ -251,4 +292,5 @@ def _json(values: dict[str, Any]) -> bytes:
 
 
 def _kept(file: str | None) -> str | None:
-    return f"{file} still holds all of it" if file not in (None, "-") else None
+    """Where the input still is; None when it is gone, for a pipe gives its bytes only once."""
+    return f"{file} still holds all of it" if file not in (None, "-") and os.path.isfile(file) else None

@@ -6,16 +6,15 @@ import os
 import shlex
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from linecls.cli import warn, write_stdout
 from linecls.cli._decoding_options import model_options, profile_options, seconds
 from linecls.errors import LineclsError
+from linecls.interrupts import Interrupted, Interrupts
+from linecls.streams import warn, write_stdout
 
 if TYPE_CHECKING:
     from linecls.running import Finished
@@ -89,39 +88,13 @@ def command(
     else:
         asked = query if query and query.strip() else shlex.join(command_line)
         try:
-            with _interruptible():
+            with Interrupts():
                 text = _prune(finished.output, asked, profile, markers, min_bytes, model, device, threads)
-        except _Interrupted as interrupt:  # the command has run: its output must come through all the same
+        except Interrupted as interrupt:  # the command has run: its output must come through all the same
             write_stdout(finished.output)
             _die_of(interrupt.number)
         write_stdout(text)
     _end_like(finished, command_line, timeout)
-
-
-class _Interrupted(BaseException):
-    """A signal that came while the output was being pruned."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Turn the signals that end a process into _Interrupted."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise _Interrupted(number)
-
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():  # others may not handle signals
-        numbers = []
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _run(command_line: tuple[str, ...], timeout: float | None, max_bytes: int, pty: bool) -> Finished:
@@ -160,8 +133,9 @@ def _prune(
     threads: int | None,
 ) -> bytes:
     """What to print of the output: all of it whenever pruning it is of no use or does not work."""
-    from linecls.agent import PROFILES, is_text, shorten
+    from linecls.agent import PROFILES, shorten
     from linecls.cli.asking import ask
+    from linecls.observation import is_text
     from linecls.store import Store
 
     if len(raw) < min_bytes or not is_text(raw):

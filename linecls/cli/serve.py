@@ -8,8 +8,8 @@ import socket
 
 import click
 
-from linecls.cli import warn
 from linecls.errors import LineclsError, missing_extra
+from linecls.streams import warn
 
 TOKEN_VARIABLE = "LINECLS_TOKEN"
 

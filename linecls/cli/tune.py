@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linecls.cli import warn
 from linecls.errors import LineclsError
+from linecls.streams import warn
 
 if TYPE_CHECKING:
     from linecls.records import Record

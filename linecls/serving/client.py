@@ -11,6 +11,7 @@ from linecls.serving.endpoint import Endpoint, EndpointError
 if TYPE_CHECKING:
     import socket
     import subprocess
+    from collections.abc import Callable
 
 ENVIRONMENT = "LINECLS_DAEMON"  # 1: use and start on demand; 0: never use; unset: use the one that runs
 
@@ -22,10 +23,12 @@ _START_SECONDS = 30.0  # so long a start on demand is given before another is tr
 
 
 class Answer(NamedTuple):
-    """What `Pruner.prune` decided: spans (1-based, inclusive) and the probability that something answers."""
+    """What `Pruner.prune` decided: spans (1-based, inclusive), the probability that something answers, and
+    `Pruning.unfit_tokens`."""
 
     spans: list[tuple[int, int]]
     answerable: float
+    unfit_tokens: int | None = None
 
 
 def ask(
@@ -37,6 +40,7 @@ def ask(
     model: str | os.PathLike[str] | None = None,
     device: str = "auto",
     threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Answer | None:
     """The resident process's answer for a query and the bytes of an observation, or None. Never raises.
 
@@ -44,6 +48,7 @@ def ask(
     wanted: True starts a process in the background when none runs (this call does not wait for it), False
         asks nobody, None follows the environment variable LINECLS_DAEMON.
     model, device, threads: as for `Pruner.from_pretrained`; a process with others does not answer.
+    progress: called with the number of lines done so far and that of all lines, while a long answer is made.
 
     None also when the process is busy, does not answer in time, or found fault with the request: pruning in the
     own process then gives the result, or the error.
@@ -61,12 +66,19 @@ def ask(
             if wanted:
                 start(place)
             return None
-        return _ask(place, query, raw, options, wanted)
+        return _ask(place, query, raw, options, wanted, progress)
     except Exception:  # the caller has another way to its answer
         return None
 
 
-def _ask(place: Endpoint, query: str, raw: bytes, options: dict[str, Any], wanted: bool) -> Answer | None:
+def _ask(
+    place: Endpoint,
+    query: str,
+    raw: bytes,
+    options: dict[str, Any],
+    wanted: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Answer | None:
     import time
 
     from linecls.serving.frames import Line
@@ -84,11 +96,13 @@ def _ask(place: Endpoint, query: str, raw: bytes, options: dict[str, Any], wante
         while True:
             header, _ = line.receive()
             if header["kind"] == "working":
+                if progress is not None and "done" in header:
+                    progress(int(header["done"]), int(header["total"]))
                 continue
             if header["kind"] != "answer":
                 return None
             spans = [(int(start), int(end)) for start, end in header["spans"]]
-            return Answer(spans, float(header["answerable"]))
+            return Answer(spans, float(header["answerable"]), header.get("unfit_tokens"))
 
 
 def connect(path: str) -> socket.socket:

@@ -151,27 +151,37 @@ class Daemon:
         if header.get("identity") != self.place.identity or not self._is_current():
             return {"kind": "error", "reason": "this process has other code or another model"}
         self._last_used = time.monotonic()
+        progress: dict[str, int] = {}
+
+        def note(done: int, total: int) -> None:
+            progress.update(done=done, total=total)
+
         try:
-            future = self._worker.submit(pruner.prune, header["query"], body, **header["options"])
+            future = self._worker.submit(pruner.prune, header["query"], body, progress=note, **header["options"])
         except Exception as error:  # a malformed request, or the worker is shut down
             return {"kind": "error", "reason": f"{type(error).__name__}: {error}"}
         try:
-            return self._await(line, future)
+            return self._await(line, future, progress)
         finally:
             self._last_used = time.monotonic()
 
-    def _await(self, line: Line, future: Future[Any]) -> dict[str, Any]:
+    def _await(self, line: Line, future: Future[Any], progress: dict[str, int]) -> dict[str, Any]:
         while not wait([future], timeout=_BEAT_SECONDS).done:
             if future.cancel():  # another query is still running; this caller is faster by itself
                 return {"kind": "error", "reason": "busy"}
-            line.send({"kind": "working"})
+            line.send({"kind": "working", **progress})
         try:
             pruning = future.result()
         except Exception as error:
             return {"kind": "error", "reason": f"{type(error).__name__}: {error}"}
         self._answered += 1
         spans = [[int(start), int(end)] for start, end in pruning.spans]
-        return {"kind": "answer", "spans": spans, "answerable": float(pruning.answerable)}
+        return {
+            "kind": "answer",
+            "spans": spans,
+            "answerable": float(pruning.answerable),
+            "unfit_tokens": pruning.unfit_tokens,
+        }
 
     def _is_current(self) -> bool:
         """Whether the code and the model on the disk are still those that were loaded; if not, it is over."""

@@ -15,8 +15,9 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
 import linecls
-from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, Profile, is_text, shorten
+from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, Profile, shorten
 from linecls.errors import LineclsError, StoreError
+from linecls.observation import is_text
 from linecls.protection import Protection
 from linecls.spans import Span
 from linecls.store import MAX_ENTRY, Store, parse_reference

@@ -42,18 +42,21 @@ def runtime(tmp_path_factory, monkeypatch):
 
 
 class Fake:
-    """Keeps the first line of whatever it gets."""
+    """Keeps the first line of whatever it gets, and is half done at once."""
 
     def __init__(self, delay=0.0):
         self.asked = []
         self.delay = delay
 
-    def prune(self, query, observation, **options):
+    def prune(self, query, observation, *, progress, **options):
         self.asked.append((query, observation, options))
+        progress(5, 10)
         time.sleep(self.delay)
         if options.get("operating_point") == "nonsense":
             raise ValueError("no such point")
-        return SimpleNamespace(spans=[Span(1, 1)], answerable=0.25)
+        if options.get("max_tokens") == 1:
+            return SimpleNamespace(spans=[], answerable=0.25, unfit_tokens=7)
+        return SimpleNamespace(spans=[Span(1, 1)], answerable=0.25, unfit_tokens=None)
 
 
 @contextmanager
@@ -84,7 +87,7 @@ def test_an_answer_comes_from_the_resident_process():
     pruner = Fake()
     with serving(pruner):
         answer = client.ask("why \udcff", LOG, {"bias": -0.1, "max_lines": None})
-        assert answer == ([(1, 1)], 0.25)
+        assert answer == ([(1, 1)], 0.25, None)
         assert prune("login").stdout_bytes == b"collected 3 items\r\n"
         assert json.loads(prune("login", "--json", "--max-lines", "3").stdout)["answerable"] == 0.25
     assert pruner.asked[0] == ("why \udcff", LOG, {"bias": -0.1, "max_lines": None})
@@ -137,7 +140,7 @@ def test_an_observation_larger_than_any_buffer():
     pruner = Fake()
     raw = os.urandom(1 << 20) * 20
     with serving(pruner):
-        assert client.ask("q", raw, {}) == ([(1, 1)], 0.25)
+        assert client.ask("q", raw, {}) == ([(1, 1)], 0.25, None)
     assert pruner.asked[0][1] == raw
 
 
@@ -258,8 +261,19 @@ def test_a_busy_process(monkeypatch):
 def test_a_long_answer_is_waited_for(monkeypatch):
     monkeypatch.setattr("linecls.serving.daemon._BEAT_SECONDS", 0.05)
     monkeypatch.setattr(client, "_SILENCE_SECONDS", 0.4)
+    seen = []
     with serving(Fake(delay=1.2)):
-        assert client.ask("q", LOG, {}) is not None
+        assert client.ask("q", LOG, {}, progress=lambda *numbers: seen.append(numbers)) is not None
+    assert set(seen) == {(5, 10)}
+
+
+def test_the_caller_says_that_the_best_line_does_not_fit():
+    with serving(Fake()):
+        result = prune("login", "--max-tokens", "1")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "linecls: note: the best line has 7 tokens, more than --max-tokens 1, so none of the answer is shown\n"
+    )
 
 
 @contextmanager
@@ -525,7 +539,7 @@ def test_the_last_answer_is_given_before_it_ends():
             time.sleep(0.01)
         served.daemon.stop()
         thread.join()
-    assert answers == [([(1, 1)], 0.25)]
+    assert answers == [([(1, 1)], 0.25, None)]
 
 
 def test_too_many_callers_are_turned_away(monkeypatch):

@@ -222,7 +222,7 @@ def test_with_the_sdk_s_client(tmp_path):
         assert "\nTrue\n" in ran.content[0].text
 
         for name, arguments, says in (
-            ("expand", {"reference": "../x"}, "../x is no ID"),
+            ("expand", {"reference": "../x"}, "'../x' is no ID"),
             ("prune_text", {"query": QUERY}, "text: Field required"),
             ("prune_text", {"query": "", "text": LOG}, "the query is empty: say what to look for"),
             ("prune_text", {"query": "x" * 65_537, "text": LOG}, "query: String should have at most 65536 characters"),

@@ -1,0 +1,63 @@
+"""How far the pruning of a long input is, on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from linecls.streams import warn, write_stderr
+
+HINT = "--max-bytes lets a longer input through unpruned"
+
+_BAR_AFTER = 2.0  # seconds
+_NOTE_AFTER = 5.0
+_REDRAW = 0.5
+_CELLS = 20
+
+
+class Progress:
+    """A bar on a terminal, and one line elsewhere, when it takes long enough that somebody wonders."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._next = self._begun + (_BAR_AFTER if self._is_terminal else _NOTE_AFTER)
+        self._width = 0
+
+    def show(self, done: int, total: int) -> None:
+        """So many lines of the total are done."""
+        now = time.monotonic()
+        if now < self._next or not 0 < done < total:
+            return
+        left = _clock((now - self._begun) * (total - done) / done)
+        if not self._is_terminal:
+            warn(f"note: {done:,} of {total:,} lines are read, about {left} to go; {HINT}")
+            self._next = float("inf")
+            return
+        filled = _CELLS * done // total
+        bar = "#" * filled + "-" * (_CELLS - filled)
+        text = f"linecls: [{bar}] {done / total:.0%}, {done:,} of {total:,} lines, {left} left"
+        text = text[: _columns() - 1]  # a line that wraps could not be written over
+        write_stderr("\r" + text.ljust(self._width))
+        self._width = len(text)
+        self._next = now + _REDRAW
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self._width:
+            write_stderr("\r" + " " * self._width + "\r")
+            self._width = 0
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

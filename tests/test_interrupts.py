@@ -1,0 +1,165 @@
+"""No byte of an input is lost to a signal, whenever it comes."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+from linecls.interrupts import Interrupted, Interrupts
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """The signals as a process in the foreground has them, whatever the test run has inherited."""
+    before = {number: signal.getsignal(number) for number in NUMBERS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+class Pipe:
+    """A pipe into which a thread writes numbered lines until it is told to end; `written` has all of them."""
+
+    def __enter__(self):
+        self.source, self.sink = os.pipe()
+        self.stream = open(self.source, "rb", buffering=0)
+        self.written = b""
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+        return self
+
+    def _write(self):
+        number = 0
+        while not self._ends.is_set():
+            piece = b"".join(b"%d\n" % n for n in range(number, number + 50))
+            os.write(self.sink, piece)  # less than a pipe takes at once: whole or waiting
+            self.written += piece
+            number += 50
+            time.sleep(0.0001)
+        os.close(self.sink)
+
+    def rest(self):
+        """What is left in the pipe after its end."""
+        self._ends.set()
+        return self.stream.read()
+
+    def __exit__(self, *_):
+        self._ends.set()
+        self.stream.close()
+        self._thread.join()
+
+
+def later(seconds, number):
+    return threading.Timer(seconds, os.kill, (os.getpid(), number))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_read_and_what_is_left_are_all_that_was_written(seed):
+    chance = random.Random(seed)
+    number = chance.choice(NUMBERS)
+    with Pipe() as pipe:
+        signals = Interrupts()
+
+        def read():
+            with signals:
+                later(chance.uniform(0, 0.05), number).start()
+                signals.read(pipe.stream)
+
+        with pytest.raises(Interrupted) as interrupt:
+            read()
+        assert interrupt.value.status == 128 + number
+        assert signals.raw + pipe.rest() == pipe.written
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_handed_on_and_what_is_left_are_all_that_was_written(seed):
+    chance = random.Random(seed)
+    given: list[bytes] = []
+    with Pipe() as pipe:
+        signals = Interrupts()
+
+        def hand_on():
+            with signals:
+                assert len(signals.read(pipe.stream, most=100)) > 100
+                later(chance.uniform(0.005, 0.05), signal.SIGTERM).start()
+                signals.pass_on(pipe.stream, given.append)
+
+        with pytest.raises(Interrupted):
+            hand_on()
+        assert signals.raw == b""
+        assert b"".join(given) + pipe.rest() == pipe.written
+
+
+def test_a_whole_input_and_a_part_of_one():
+    raw = os.urandom(300_000)
+    signals = Interrupts()
+    with signals:
+        assert signals.read(io.BytesIO(raw)) == raw
+        stream = io.BytesIO(raw)
+        part = signals.read(stream, most=70_000)
+        assert raw.startswith(part)
+        assert 70_000 < len(part) < len(raw)
+        assert signals.read(stream, before=part) == raw
+        given: list[bytes] = []
+        signals.pass_on(io.BytesIO(b"more"), given.append)
+        assert b"".join(given) == raw + b"more"
+
+
+def test_a_signal_outside_of_reading_leaves_what_was_read():
+    signals = Interrupts()
+
+    def work():
+        with signals:
+            signals.read(io.BytesIO(b"read"))
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(10)
+
+    with pytest.raises(Interrupted):
+        work()
+    assert signals.raw == b"read"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_that_was_ignored_stays_so():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Interrupts():
+        os.kill(os.getpid(), signal.SIGHUP)
+        time.sleep(0.01)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_the_inner_of_two_goes_on_with_the_outer():
+    with Interrupts() as outer:
+        assert outer.read(io.BytesIO(b"read")) == b"read"
+        with Interrupts.entered() as inner:
+            assert inner is outer
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # it is over for both
+        assert Interrupts.entered() is not outer
+
+
+def test_in_another_thread_nothing_changes():
+    seen = []
+
+    def read():
+        with Interrupts() as signals:
+            seen.append((signals.read(io.BytesIO(b"x")), signal.getsignal(signal.SIGTERM)))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    assert seen == [(b"x", signal.SIG_DFL)]
