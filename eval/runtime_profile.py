@@ -80,8 +80,9 @@ def read_profile(paths: Sequence[str]) -> Work:
             work.seconds[name] += event["dur"] * 1e-6
             read, made = event["args"].get("input_type_shape", []), event["args"].get("output_type_shape", [])
             inputs, outputs = _shapes(read), _shapes(made)
-            if done := operations(name, inputs, outputs):
-                work.operations_by[_precision(name, read)] += done  # pyright: ignore[reportArgumentType]
+            done: Any = operations(name, inputs, outputs)
+            if done:
+                work.operations_by[_precision(name, read)] += done
             if name in PRODUCTS or name in ATTENTIONS:
                 work.bytes += sum(map(_bytes, [*read, *made])) + _hidden_weight(name, inputs, outputs)
     return work

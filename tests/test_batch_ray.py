@@ -56,19 +56,26 @@ def test_the_bytes_are_those_of_the_local_engine(cluster, source, tmp_path, tiny
     assert ray.read_bytes() == local.read_bytes()
 
 
-def test_two_actors_share_the_work(cluster, source, tmp_path, tiny_model_dir, monkeypatch):
+def test_two_actors_share_the_work(cluster, tmp_path, tiny_model_dir, monkeypatch):
+    meeting, source = tmp_path / "meeting", tmp_path / "in.jsonl"
+    meeting.mkdir()
+    source.write_text("".join(f'{{"query": "q{i}", "tool_output": "a"}}\n' for i in range(3000)))
+
     class Named(ray_engine.Worker):
         def __call__(self, batch):
-            time.sleep(1)  # so that one of them cannot do it all before the other has started
-            super().__call__(batch)
+            (meeting / str(os.getpid())).touch()
+            until = time.monotonic() + 30  # so that one cannot do it all before the other has started
+            while len(list(meeting.iterdir())) < 2 and time.monotonic() < until:
+                time.sleep(0.05)
             return ray_engine._table([os.getpid()])
 
     monkeypatch.setattr(ray_engine, "Worker", Named)
     plan = Plan(str(source), tmp_path / "out.jsonl", model=str(tiny_model_dir), device="cpu", workers=2)
     batches = ray_engine._pipeline(cluster, plan, Checkpoint()).iter_batches(batch_size=None)
     processes = [pickle.loads(bundle)[0] for batch in batches for bundle in batch["bundle"]]
-    assert len(processes) == 3  # bundles of 256 rows
-    assert len({*processes, os.getpid()}) == 3
+    assert len(processes) == 12  # bundles of 256 rows
+    assert len(set(processes)) == 2
+    assert os.getpid() not in processes
 
 
 def test_an_actor_that_dies_is_replaced(cluster, source, tmp_path, tiny_model_dir, monkeypatch):

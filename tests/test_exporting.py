@@ -194,6 +194,28 @@ def test_nothing_in_modernbert_s_graph_grows_with_the_square_of_the_tokens(
     assert other == pytest.approx(2 * one, rel=0.05)
 
 
+def test_angles_stay_in_float32_where_the_rest_is_float16(modernbert_dir: Path) -> None:
+    """A CPU computes float16 in float32, so the logits do not tell: the graph does."""
+    onnx = pytest.importorskip("onnx")
+    graph = onnx.load(str(Artifact.load(modernbert_dir).graphs("fp16")["encoder"])).graph
+    makers = {name: node for node in graph.node for name in node.output}
+    kinds = {tensor.name: tensor.data_type for tensor in graph.initializer}
+    assert onnx.TensorProto.FLOAT16 in kinds.values()
+    ahead = [name for node in graph.node if node.op_type in ("Cos", "Sin") for name in node.input]
+    assert ahead
+    seen: set[str] = set()
+    while ahead:
+        name = ahead.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        assert kinds.get(name) != onnx.TensorProto.FLOAT16
+        if name in makers:
+            assert not [a for a in makers[name].attribute if a.name == "to" and a.i == onnx.TensorProto.FLOAT16]
+            ahead += makers[name].input
+    assert len(seen) > 4
+
+
 def largest_output(graph: Path, width: int, prefix: Path) -> int:
     """Numbers in the largest output of any operator for one window of `width` tokens."""
     import onnxruntime
