@@ -584,11 +584,11 @@ def _timing(
     is_here = getattr(system, "is_here", True)
     if generations:
         per_record = sum(g.seconds for g in generations) / getattr(system, "concurrency", 1) / len(run)
-    price = getattr(system, "token_price", None) or (prices.prompt, prices.completion)
+    prompt, completion = getattr(system, "token_price", None) or (prices.prompt, prices.completion)
     cost = None
-    if generations and None not in price:
+    if generations and prompt is not None and completion is not None:
         tokens = (sum(g.prompt_tokens for g in generations), sum(g.completion_tokens for g in generations))
-        cost = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6 / len(run) * 1000
+        cost = (tokens[0] * prompt + tokens[1] * completion) / 1e6 / len(run) * 1000
     elif is_here and prices.hour is not None:
         cost = per_record / 3600 * prices.hour * 1000
     median, p95 = np.quantile(latencies, [0.5, 0.95]) if len(latencies) else (math.nan, math.nan)
