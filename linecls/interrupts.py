@@ -56,7 +56,6 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         if Interrupts._entered is self:
             return self
-        Interrupts._entered = self
         for number in _SIGNALS:
             before = signal.getsignal(number)
             if before is signal.SIG_IGN:
@@ -66,10 +65,13 @@ class Interrupts:
             except ValueError:  # not the main thread
                 break
             self._before[number] = before
+        if self._before:
+            Interrupts._entered = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        Interrupts._entered = None
+        if Interrupts._entered is self:
+            Interrupts._entered = None
         while self._before:
             number, handler = self._before.popitem()
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -157,9 +157,10 @@ def test_in_another_thread_nothing_changes():
 
     def read():
         with Interrupts() as signals:
-            seen.append((signals.read(io.BytesIO(b"x")), signal.getsignal(signal.SIGTERM)))
+            own = Interrupts.entered() is not signals  # the main thread must not share it
+            seen.append((signals.read(io.BytesIO(b"x")), signal.getsignal(signal.SIGTERM), own))
 
     thread = threading.Thread(target=read)
     thread.start()
     thread.join()
-    assert seen == [(b"x", signal.SIG_DFL)]
+    assert seen == [(b"x", signal.SIG_DFL, True)]

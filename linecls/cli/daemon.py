@@ -105,19 +105,20 @@ def start(model: str | None, device: str, threads: int | None, idle: int | None,
         click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
         return
     process = client.start(place, idle_seconds=idle, patience=0)
-    limit = time.monotonic() + wait
-    while time.monotonic() < limit:
+    now = time.monotonic()
+    limit, started, pause = now + wait, now, 0.5
+    while (now := time.monotonic()) < limit:
         ended = None if process is None else process.poll()
         if (running := _status(place.socket)) is not None:
             is_ours = process is not None and running["pid"] == process.pid
             click.echo(f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}")
             return
-        if ended == _GAVE_WAY:
-            # Another start was first, and its process is loading the model. Should it fail, this one is next.
-            time.sleep(0.2)
-            process = client.start(place, idle_seconds=idle, patience=0)
-        elif ended is not None:
+        if ended not in (None, _GAVE_WAY):
             raise LineclsError("it ended at once; `linecls daemon run` shows why")
+        if ended == _GAVE_WAY and now >= started + pause:
+            # Another start was first, and its process is loading the model. Should it fail, this one is next.
+            process = client.start(place, idle_seconds=idle, patience=0)
+            started, pause = now, pause * 2
         time.sleep(0.05)
     raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
 

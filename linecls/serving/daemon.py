@@ -36,6 +36,10 @@ class AlreadyRunning(EndpointError):
     """Another process serves the same model, or is about to."""
 
 
+class _Abandoned(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class _Pruner(Protocol):
     def prune(self, query: str, observation: bytes, **options: Any) -> Any: ...
 
@@ -55,6 +59,7 @@ class Daemon:
         self._callers = 0
         self._guard = threading.Lock()
         self._stopping = threading.Event()
+        self._over = threading.Event()  # the callers of the last moment have had their time
         self._ending = ""
 
     def run(self, *, ready: Callable[[], None] = lambda: None) -> str:
@@ -125,6 +130,7 @@ class Daemon:
         limit = time.monotonic() + _ENDING_SECONDS
         while self._callers and time.monotonic() < limit:
             time.sleep(0.02)
+        self._over.set()
         self._worker.shutdown(wait=not self._callers, cancel_futures=True)
 
     def _converse(self, connection: socket.socket, pruner: _Pruner) -> None:
@@ -152,8 +158,11 @@ class Daemon:
             return {"kind": "error", "reason": "this process has other code or another model"}
         self._last_used = time.monotonic()
         progress: dict[str, int] = {}
+        is_gone = threading.Event()
 
         def note(done: int, total: int) -> None:
+            if is_gone.is_set() or self._over.is_set():
+                raise _Abandoned
             progress.update(done=done, total=total)
 
         try:
@@ -163,6 +172,7 @@ class Daemon:
         try:
             return self._await(line, future, progress)
         finally:
+            is_gone.set()
             self._last_used = time.monotonic()
 
     def _await(self, line: Line, future: Future[Any], progress: dict[str, int]) -> dict[str, Any]:

@@ -276,6 +276,31 @@ def test_the_caller_says_that_the_best_line_does_not_fit():
     )
 
 
+def test_a_caller_that_goes_away_costs_no_more_work(monkeypatch):
+    monkeypatch.setattr("linecls.serving.daemon._BEAT_SECONDS", 0.05)
+    ended = threading.Event()
+
+    class Long(Fake):
+        def prune(self, query, observation, *, progress, **options):
+            if query != "long":
+                return super().prune(query, observation, progress=progress, **options)
+            try:
+                for done in range(6000):
+                    progress(done, 6000)
+                    time.sleep(0.01)
+            finally:
+                ended.set()
+
+    with serving(Long()) as served:
+        with client.connect(served.daemon.place.socket) as connection:
+            line = frames.Line(connection, silence=10)
+            identity = served.daemon.place.identity
+            line.send({"kind": "prune", "identity": identity, "query": "long", "options": {}}, LOG)
+            assert line.receive()[0]["kind"] == "working"
+        assert ended.wait(10)
+        assert client.ask("q", LOG, {}) is not None
+
+
 @contextmanager
 def listening(runtime):
     runtime.mkdir(mode=0o700)
