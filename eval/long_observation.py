@@ -280,7 +280,7 @@ def compare(
 
     point = artifact.operating_point(None)
     records = sorted(records, key=lambda record: record.tool_output)  # queries of one observation share its encoding
-    values: dict[int, tuple[Any, Any, int]] = {}
+    values: dict[int, tuple[Any, Any, float]] = {}
     loaded = Pruner.from_pretrained(artifact.directory, device="cpu", threads=threads)
     for length in (_WHOLE, *lengths):
         click.echo(f"{title}: segments of {'all' if length == _WHOLE else length} lines", err=True)
