@@ -42,7 +42,7 @@ class Pruning:
     keep_logits: the network's number for each line, float32 [L], before bias and decoding.
     answerable: probability that the observation answers the query at all.
     kept_lines, total_lines: how many lines are kept, and L.
-    unfit_tokens: tokens of the best line of the answer, when they alone are more than max_tokens and nothing is kept
+    unfit_tokens: tokens of the best line of the answer, when they alone are over max_tokens and nothing is kept
         for that; else None.
     """
 

