@@ -583,7 +583,8 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(stub, tmp_path, monkeypat
 
 
 KILLED = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored where a shell runs this in the background
 from linecls.batch import spool
 spool.CHECKPOINT_SECONDS = 0.005
 from linecls.pruner import Pruner
