@@ -239,7 +239,7 @@ probability that the output answers the query at all.
 |---|---|---|
 {table}
 {source["records"]} records, none of whose projects is in the training data; operating point `f1`; bootstrap over
-records. Command: `linecls eval {source["name"]} --system linecls`.
+observations. Command: `linecls eval {source["name"]} --system linecls`.
 int8 against fp32: F1 {int8["f1"]:.4f} against {fp32["f1"]:.4f} on dev records (`export/results/quantisation.md`).
 
 ## Operating points, tuned on {origin["tuned_on"]["file"]}
