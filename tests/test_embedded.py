@@ -64,15 +64,15 @@ def test_it_is_whole_and_under_45_megabytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "needed", "other"),
+    ("query", "point", "needed", "other"),
     [
-        ("why does the login test fail", "E       assert 500 == 401", '        cart = Cart([Item("tea", 4.0)])'),
-        ("which server could not be reached", LINES[30], "E       assert 4.0 == 2.0"),
-        ("what is wrong with the discount", "E       assert 4.0 == 2.0", LINES[30]),
+        ("why does the login test fail", "f1", LINES[33], '        cart = Cart([Item("tea", 4.0)])'),
+        ("which server could not be reached", "f1", LINES[30], "E       assert 4.0 == 2.0"),
+        ("what is wrong with the discount", "recall", "E       assert 4.0 == 2.0", LINES[30]),
     ],
 )
-def test_it_finds_the_block_that_answers(pruner: Pruner, query: str, needed: str, other: str) -> None:
-    result = pruner.prune(query, PYTEST_LOG)
+def test_it_finds_the_block_that_answers(pruner: Pruner, query: str, point: str, needed: str, other: str) -> None:
+    result = pruner.prune(query, PYTEST_LOG, operating_point=point)
     assert needed in str(result.text).splitlines()
     assert other not in str(result.text).splitlines()
 

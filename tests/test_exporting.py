@@ -181,7 +181,8 @@ def test_modernbert_with_long_windows_agrees_with_torch(modernbert: exporting.Ch
     (segment,) = pruner.encoder.segments(Observation.of(LONG))
     assert max(len(row) for row in pruner.encoder.windows(segment).rows) > 3000
     pairs = exporting.example_pairs(modernbert.encoder, [("login", LONG)])
-    assert exporting.parity(modernbert.model, pruner.network, pairs) <= exporting.PARITY
+    # More tokens, more rounding: a wrong mask or angle is off by whole logits here.
+    assert exporting.parity(modernbert.model, pruner.network, pairs) <= 5 * exporting.PARITY
 
 
 @pytest.mark.parametrize("variant", exporting.VARIANTS)

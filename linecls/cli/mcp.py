@@ -49,4 +49,7 @@ def command(with_run: bool, model: str | None, device: str, threads: int | None)
 
     tools = Tools(load, Store.of_user())
     tools.warm()
-    create_server(tools, with_run=with_run).run("stdio")
+    try:
+        create_server(tools, with_run=with_run).run("stdio")
+    finally:
+        tools.close()

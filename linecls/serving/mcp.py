@@ -64,6 +64,7 @@ class Tools:
         self._store = store
         self._pruner: Pruner | None = None
         self._guard = threading.Lock()
+        self._loading: threading.Thread | None = None
 
     def warm(self) -> None:
         """Load the model in the background, so that the first call does not wait for it."""
@@ -72,7 +73,13 @@ class Tools:
             with suppress(Exception):  # the call that needs the model says what is wrong
                 self._model()
 
-        threading.Thread(target=load, name="linecls-load", daemon=True).start()
+        self._loading = threading.Thread(target=load, name="linecls-load", daemon=True)
+        self._loading.start()
+
+    def close(self) -> None:
+        """Wait for a model that is being loaded: the runtime aborts a process that ends under it."""
+        if self._loading is not None:
+            self._loading.join()
 
     def prune_text(self, query: Query, text: str, profile: ProfileName = "recall") -> str:
         """Keep the lines of a text that answer a query, byte for byte.
