@@ -47,7 +47,7 @@ class Shortened:
     text: the bytes to show; spans: the lines of the output that it holds (without the short runs that stay
     because their marker would be longer).
     expand_id: id of the original in the store, None when nothing was omitted or it could not be kept.
-    warning: one line that says why the omitted lines cannot be expanded, None when they can.
+    warning: one line that says why the original could not be kept and is shown whole, else None.
     """
 
     text: bytes
@@ -66,7 +66,8 @@ def shorten(
 ) -> Shortened:
     """What to show of an output of which the model keeps `spans`.
 
-    markers: put one in the place of each dropped run, and keep the original in the store (None: no store).
+    markers: put one in the place of each dropped run, and keep the original in the store (None: no store). What cannot
+        be kept is shown whole: a command's output may not be had a second time.
     The result is never longer than the output, save for escapes (`rendering.marked`).
     """
     observation = Observation.of(raw)
@@ -76,13 +77,14 @@ def shorten(
     text = _bytes(marked(observation, kept, "0" * 8))
     if MARKER_START.encode() not in text:  # nothing is dropped, or only runs that are shorter than their markers
         return Shortened(text, kept)
-    expand_id = warning = None
+    expand_id = None
     if store is not None:
         try:
             expand_id = store.save(raw)
         except StoreError as error:
-            warning = f"{error}; the omitted lines cannot be expanded"
-    return Shortened(_bytes(marked(observation, kept, expand_id)), kept, expand_id, warning)
+            whole = [Span(1, len(observation))]
+            return Shortened(_bytes(observation.raw), whole, None, f"{error}; the whole output is shown")
+    return Shortened(_bytes(marked(observation, kept, expand_id)), kept, expand_id)
 
 
 def _bytes(text: str | bytes) -> bytes:

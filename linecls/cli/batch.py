@@ -137,7 +137,7 @@ def command(
         warn(f"interrupted; the same command goes on with {output}")
         raise
     if result.resumed:
-        warn(f"{result.resumed} rows were done before")
+        warn("1 row was done before" if result.resumed == 1 else f"{result.resumed} rows were done before")
     if result.stopped is not None:
         number, error = result.stopped
         warn(f"{source}: row {number}: {error}; stopped before it, {result.rows} rows are safe in {output}.part")
