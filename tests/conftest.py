@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -40,16 +41,18 @@ def sentences() -> list[str]:
 
 @pytest.fixture(scope="session")
 def tiny_tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A WordPiece tokenizer of a few hundred entries."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+    """A WordPiece tokenizer of a few hundred entries, the same in every run (what a trainer writes is not)."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    words = {word for sentence in SENTENCES for word in re.findall(r"[a-z]+|[0-9]+|[^\w\s]|_", sentence.lower())}
+    letters = set("abcdefghijklmnopqrstuvwxyz0123456789_") | {letter for word in words for letter in word}
+    pieces = {f"##{letter}" for letter in letters} | {
+        f"##{word[n:]}" for word in words for n in range(2, len(word) - 1)
+    }
+    entries = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(letters), *sorted(pieces), *sorted(words - letters)]
+    tokenizer = Tokenizer(models.WordPiece({entry: n for n, entry in enumerate(entries)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=300, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]"], show_progress=False
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     tokenizer.save(str(path))
     return path

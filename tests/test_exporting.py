@@ -171,8 +171,9 @@ def test_modernbert_exports_in_every_variant(modernbert: exporting.Checkpoint, m
             for name in exporting.VARIANTS
         }
         spread = float(logits["fp32"].std())
-        np.testing.assert_allclose(logits["fp16"], logits["fp32"], atol=0.1 * spread)
-        np.testing.assert_allclose(logits["int8"], logits["fp32"], atol=1.5 * spread)
+        # A share of the logit itself too: sums over the lines of a span may be far larger than their differences.
+        np.testing.assert_allclose(logits["fp16"], logits["fp32"], atol=0.1 * spread, rtol=2**-9)
+        np.testing.assert_allclose(logits["int8"], logits["fp32"], atol=0.5 * spread, rtol=2**-5)
         assert np.corrcoef(logits["int8"], logits["fp32"])[0, 1] > 0.9
 
 
@@ -181,8 +182,8 @@ def test_modernbert_with_long_windows_agrees_with_torch(modernbert: exporting.Ch
     (segment,) = pruner.encoder.segments(Observation.of(LONG))
     assert max(len(row) for row in pruner.encoder.windows(segment).rows) > 3000
     pairs = exporting.example_pairs(modernbert.encoder, [("login", LONG)])
-    # More tokens, more rounding: a wrong mask or angle is off by whole logits here.
-    assert exporting.parity(modernbert.model, pruner.network, pairs) <= 5 * exporting.PARITY
+    # More tokens, more rounding; a wrong mask or angle is off by whole logits here.
+    assert exporting.parity(modernbert.model, pruner.network, pairs) <= 10 * exporting.PARITY
 
 
 @pytest.mark.parametrize("variant", exporting.VARIANTS)
@@ -224,7 +225,7 @@ def largest_output(graph: Path, width: int, prefix: Path) -> int:
     options = onnxruntime.SessionOptions()
     options.enable_profiling, options.profile_file_prefix, options.intra_op_num_threads = True, str(prefix), 1
     session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    ids = np.arange(width, dtype=np.int64)[None] % 200
+    ids = np.arange(width, dtype=np.int64)[None] % 100
     session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
     events = json.loads(Path(session.end_profiling()).read_text())
     shapes = [
