@@ -5,6 +5,7 @@ Needs the extras `train` and `export`.
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from torch import Tensor
 
 from linecls.artifact import ENCODER, SCORER, Artifact, write_artifact
 from linecls.decoding import OperatingPoint
-from linecls.encoding import FEATURES, EncodingConfig, Pair, WindowEncoder, collate
+from linecls.encoding import FEATURES, EncodingConfig, IntArray, Pair, WindowEncoder, collate
 from linecls.errors import ArtifactError, LineclsError
 from linecls.fusing import fuse_encoder
 from linecls.model.backbone import Backbone, load_tokenizer
@@ -34,11 +35,17 @@ from linecls.network import (
     SplitNetwork,
 )
 from linecls.observation import Observation
+from linecls.packing import pack
+from linecls.quantising import Inputs, Product, observe, quantise_encoder
+from linecls.records import Record
 from linecls.session import Session
 
 OPSET = 18
 VARIANTS = ("int8", "fp16", "fp32")
 PARITY = 1e-4  # largest allowed difference of a logit between torch and the fp32 graphs, see `parity`
+CALIBRATED_ON = 200  # observations whose text chooses the ranges of an int8 encoder
+_CALIBRATION_WINDOWS = 8  # of each of them
+_CALIBRATION_CALL = 2048  # tokens of a call of the encoder meanwhile
 
 
 @dataclass(frozen=True)
@@ -203,6 +210,32 @@ def quantise(source: Path, target: Path, *, per_channel: bool) -> None:
     )
 
 
+def calibration_pairs(sources: Sequence[Iterable[Record]], limit: int = CALIBRATED_ON) -> list[tuple[str, str]]:
+    """Pairs (query, observation) to choose ranges on: `limit` distinct observations, as many of each source."""
+    pairs: list[tuple[str, str]] = []
+    for source in sources:
+        queries = {record.tool_output: record.query for record in source}
+        outputs = sorted(queries)
+        drawn = random.Random(0).sample(outputs, min(-(-limit // len(sources)), len(outputs)))
+        pairs += [(queries[output], output) for output in drawn]
+    return pairs
+
+
+def calibration_calls(encoder: WindowEncoder, pairs: Iterable[tuple[str, str]]) -> Iterator[dict[str, IntArray]]:
+    """Calls of the token encoder with each query and some windows, evenly spaced, of each segment of an observation."""
+    rows: list[IntArray] = []
+    for pair in example_pairs(encoder, pairs):
+        windows = pair.windows.rows
+        rows += [pair.query.ids, *windows[:: -(-len(windows) // _CALIBRATION_WINDOWS)]]
+    for call in pack([len(row) for row in rows], _CALIBRATION_CALL, mixed=True):
+        ids = np.zeros((len(call.rows), call.width), np.int64)
+        mask = np.zeros_like(ids)
+        for i, row in enumerate(call.rows):
+            ids[i, : len(rows[row])] = rows[row]
+            mask[i, : len(rows[row])] = 1
+        yield dict(zip(ENCODER_INPUTS, (ids, mask), strict=True))
+
+
 def parity(model: LineClassifier, network: Network, pairs: Iterable[Pair]) -> float:
     """Largest difference of any keep or answerable logit between torch and a network, as a share of max(1, |logit|).
 
@@ -224,6 +257,7 @@ class Graphs:
 
     plain, fp32: the encoder, before and after fusion; scorer; all in fp32.
     fused: how many fused operators the encoder has, by name; difference: the largest of a logit from torch's.
+    inputs: what the products of `fp32` read on the calibration text; None without such text.
     """
 
     plain: Path
@@ -231,11 +265,18 @@ class Graphs:
     scorer: Path
     fused: dict[str, int]
     difference: float
+    inputs: dict[str, Inputs] | None = None
 
 
-def export_graphs(checkpoint: Checkpoint, folder: Path, check_on: Sequence[tuple[str, str]]) -> Graphs:
+def export_graphs(
+    checkpoint: Checkpoint,
+    folder: Path,
+    check_on: Sequence[tuple[str, str]],
+    calibrate_on: Sequence[tuple[str, str]] = (),
+) -> Graphs:
     """Write the fp32 graphs into `folder` and compare them with torch on pairs (query, observation).
 
+    calibrate_on: pairs whose text `Graphs.inputs` is measured on.
     Raises ArtifactError when a logit differs by more than `PARITY`, LineclsError for a form that is not exported.
     """
     config = checkpoint.model.config
@@ -253,7 +294,8 @@ def export_graphs(checkpoint: Checkpoint, folder: Path, check_on: Sequence[tuple
     difference = parity(checkpoint.model, network, example_pairs(checkpoint.encoder, check_on))
     if difference > PARITY:
         raise ArtifactError(f"torch and the ONNX graph differ by {difference:.2e}, more than {PARITY:.0e}")
-    return Graphs(plain, fp32, scorer, fused, difference)
+    inputs = observe(fp32, calibration_calls(checkpoint.encoder, calibrate_on)) if calibrate_on else None
+    return Graphs(plain, fp32, scorer, fused, difference, inputs)
 
 
 def export(
@@ -269,6 +311,7 @@ def export(
     default_operating_point: str = "default",
     provenance: Mapping[str, Any] | None = None,
     check_on: Sequence[tuple[str, str]] = (),
+    calibrate_on: Sequence[tuple[str, str]] = (),
     card: str | None = None,
 ) -> Artifact:
     """Write a model directory from a checkpoint.
@@ -278,14 +321,19 @@ def export(
     variants: `int8` (for the CPU), `fp16` (for a GPU), `fp32`; the first is the default. They share the scorer,
         which stays in fp32: it is a twentieth of the work.
     check_on: pairs (query, observation) on which torch and the fp32 graphs must agree to `PARITY`.
+    calibrate_on: pairs whose text chooses the ranges and steps of int8 (`quantising`); read where `graphs` is None.
+        Without such text int8 is dynamic (`quantise`), of which per_channel is an option.
     Raises ArtifactError when they do not, LineclsError for an unknown variant.
     """
     if unknown := set(variants) - set(VARIANTS):
         raise LineclsError(f"unknown variant {sorted(unknown)[0]!r}; use {', '.join(VARIANTS)}")
     with tempfile.TemporaryDirectory() as folder:
-        graphs = graphs or export_graphs(checkpoint, Path(folder), check_on)
+        graphs = graphs or export_graphs(checkpoint, Path(folder), check_on, calibrate_on)
+        products: list[Product] = []
         encoders = {variant: Path(folder) / f"{variant}.onnx" for variant in variants} | {"fp32": graphs.fp32}
-        if "int8" in variants:
+        if "int8" in variants and graphs.inputs is not None:
+            products = quantise_encoder(graphs.fp32, encoders["int8"], graphs.inputs)
+        elif "int8" in variants:
             quantise(graphs.fp32, encoders["int8"], per_channel=per_channel)
         if "fp16" in variants:
             fuse_encoder(graphs.plain, encoders["fp16"], half=True)
@@ -308,7 +356,8 @@ def export(
                 **(provenance or {}),
                 "torch_onnx_difference": graphs.difference,
                 "fused_operators": graphs.fused,
-                "int8_per_channel": per_channel if "int8" in variants else None,
+                "int8_per_channel": per_channel or bool(products) if "int8" in variants else None,
+                "int8_errors": {product.inputs: round(product.error, 4) for product in products} or None,
             },
             card=card,
         )

@@ -13,6 +13,7 @@ _HELP = """Write a model directory (ONNX graphs, tokenizer, metadata) from a che
 \b
   linecls export runs/linebench/best.ckpt -o model/
   linecls export runs/linebench/best.ckpt -o model/ --tune dev.jsonl.gz     # choose the operating points on labels
+  linecls export runs/linebench/best.ckpt -o model/ --calibrate train.jsonl.gz  # int8 with ranges chosen on its text
   linecls export runs/linebench/best.ckpt -o model/ --variant int8 --variant fp16   # fp16 is for a GPU
   linecls prune "why does it fail" log.txt --model model/
 
@@ -31,7 +32,17 @@ logit differs by more than 1e-4. Needs the extras `train` and `export`.
     type=click.Choice(["int8", "fp16", "fp32"]),
     help="Precision to write (fp16 is for a GPU); the first one given is the default. [default: int8, fp32]",
 )
-@click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of the int8 weights.")
+@click.option(
+    "--per-channel/--per-tensor",
+    default=True,
+    show_default=True,
+    help="Scales of the int8 weights without --calibrate.",
+)
+@click.option(
+    "--calibrate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Records whose outputs choose the ranges of int8 (labels are not read). [default: ranges of each call]",
+)
 @click.option("--name", default="linecls", show_default=True, help="Name of the model in its metadata.")
 @click.option("--model-version", default="0", show_default=True, help="Version of the model in its metadata.")
 @click.option(
@@ -44,6 +55,7 @@ def command(
     output: Path,
     variants: tuple[str, ...],
     per_channel: bool,
+    calibrate: Path | None,
     name: str,
     model_version: str,
     tune: Path | None,
@@ -58,6 +70,7 @@ def command(
 
     loaded = exporting.load_checkpoint(checkpoint)
     records = load_records(tune) if tune else []
+    texts = load_records(calibrate, labelled=False) if calibrate else []
     artifact = exporting.export(
         loaded,
         output,
@@ -66,6 +79,7 @@ def command(
         name=name,
         version=model_version,
         check_on=[(r.query, r.tool_output) for r in records[:8]] or [("which error", "a\nb: error\nc\n" * 30)],
+        calibrate_on=exporting.calibration_pairs([texts]),
     )
     click.echo(f"wrote {output}: {', '.join(artifact.files)}, {artifact.size / 1e6:.1f} MB", err=True)
     fused = ", ".join(f"{kind} {count}" for kind, count in artifact.provenance["fused_operators"].items() if count)
