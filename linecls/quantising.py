@@ -36,7 +36,7 @@ FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 Range = tuple[float, float]
 
-EXPONENTS = (0.7, 0.85, 1.0)  # the values of a that are tried
+EXPONENTS = (0.55, 0.7, 0.85)  # the values of a that are tried
 EXACT = (1, 2, 4)  # how many channels may stay in fp32
 _DOMAIN = "com.microsoft"
 _TOP = 127  # largest weight; -128 is not used, so that zero is zero

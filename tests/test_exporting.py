@@ -274,6 +274,36 @@ def test_half_precision_is_close(exported: tuple[exporting.Checkpoint, Path], tm
     np.testing.assert_allclose(half, full, atol=0.1)
 
 
+def test_int8_calibrated_on_text(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:
+    checkpoint, directory = exported
+    texts = [("login test", "collected 12 items\nFAILED tests/test_login.py\n" * 30), ("cache key", SHORT)]
+    artifact = exporting.export(checkpoint, tmp_path / "model", variants=["int8"], calibrate_on=texts)
+    errors = artifact.provenance["int8_errors"]
+    assert len(errors) == 2 * 4  # two layers: query, key and value; attention; two of the feed-forward block
+    assert max(errors.values()) < 0.1
+    pruners = {
+        "fp32": Pruner.from_pretrained(directory, device="cpu", variant="fp32"),
+        "int8": Pruner.from_pretrained(tmp_path / "model", device="cpu"),
+    }
+    assert pruners["int8"].network.batch_invariant
+    full, whole = (pruner.prune("login failed", SHORT).keep_logits for pruner in pruners.values())
+    assert np.abs(whole - full).mean() < 0.2 * full.std()
+
+
+def test_calibration_text_is_drawn_evenly_and_once(exported: tuple[exporting.Checkpoint, Path]) -> None:
+    def source(word: str, count: int) -> list[Record]:
+        return [Record(query=f"{word} {n % 2}", tool_output=f"{word} {n // 2}\n") for n in range(2 * count)]
+
+    pairs = exporting.calibration_pairs([source("login", 30), source("cache", 3)], limit=20)
+    assert [text.split()[0] for _, text in pairs] == ["login"] * 10 + ["cache"] * 3
+    assert len({text for _, text in pairs}) == 13
+    assert pairs == exporting.calibration_pairs([source("login", 30), source("cache", 3)], limit=20)
+    calls = list(exporting.calibration_calls(exported[0].encoder, [("login", SHORT)]))
+    assert sum(len(call["input_ids"]) for call in calls) <= 1 + 8
+    assert all(call["attention_mask"].any(axis=1).all() for call in calls)
+    assert not list(exporting.calibration_calls(exported[0].encoder, []))
+
+
 @pytest.mark.parametrize("form", [{"pooling": "vote", "layers": 0}, {"line_scope": "window"}])
 def test_forms_for_comparison_are_refused(
     exported: tuple[exporting.Checkpoint, Path], tmp_path: Path, form: dict[str, Any]
@@ -316,9 +346,11 @@ def test_command_exports_and_tunes(tmp_path: Path, tiny_tokenizer_path: Path) ->
     write_records(tmp_path / "dev.jsonl.gz", records)
     target = tmp_path / "model"
     arguments = ["export", str(checkpoint), "-o", str(target), "--variant", "int8"]
-    result = CliRunner().invoke(main, [*arguments, "--tune", str(tmp_path / "dev.jsonl.gz")])
+    dev = str(tmp_path / "dev.jsonl.gz")
+    result = CliRunner().invoke(main, [*arguments, "--tune", dev, "--calibrate", dev])
     assert result.exit_code == 0, result.output
     artifact = Artifact.load(target)
+    assert artifact.provenance["int8_errors"]
     assert "fused operators of the encoder: MultiHeadAttention 2, SkipLayerNormalization 4" in result.stderr
     assert artifact.default_operating_point == "f1"
     assert set(artifact.operating_points) == {"f1", "recall"}

@@ -157,6 +157,12 @@ def write_graph(path: Path, seed: int = 0) -> Path:
         [helper.make_tensor_value_info(n, TensorProto.INT64, ["w", "t"]) for n in ("input_ids", "attention_mask")],
         [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["w", "t", WIDTH])],
         [numpy_helper.from_array(array, name) for name, array in values.items()],
+        value_info=[  # shape inference stops at operators of another domain
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+            for made in nodes
+            for name in made.output
+            if name not in ("padding", "states")
+        ],
     )
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(path))
