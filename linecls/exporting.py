@@ -36,7 +36,7 @@ from linecls.network import (
 )
 from linecls.observation import Observation
 from linecls.packing import pack
-from linecls.quantising import Inputs, Product, observe, quantise_encoder
+from linecls.quantising import Inputs, Product, observe, quantise, quantise_encoder
 from linecls.records import Record
 from linecls.session import Session
 
@@ -194,30 +194,19 @@ def _export(
     )
 
 
-def quantise(source: Path, target: Path, *, per_channel: bool) -> None:
-    """Dynamic int8 by ONNX Runtime: weights of matrix products and the embedding table, activations at run time.
-
-    per_channel: one scale per output column instead of one per matrix.
-    """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(
-        source,
-        target,
-        per_channel=per_channel,
-        weight_type=QuantType.QInt8,
-        op_types_to_quantize=["MatMul", "Gather"],
-    )
-
-
 def calibration_pairs(sources: Sequence[Iterable[Record]], limit: int = CALIBRATED_ON) -> list[tuple[str, str]]:
-    """Pairs (query, observation) to choose ranges on: `limit` distinct observations, as many of each source."""
+    """Pairs (query, observation) to choose ranges on: `limit` distinct observations, as many of each source.
+
+    Raises LineclsError where the sources hold none.
+    """
     pairs: list[tuple[str, str]] = []
     for source in sources:
         queries = {record.tool_output: record.query for record in source}
         outputs = sorted(queries)
         drawn = random.Random(0).sample(outputs, min(-(-limit // len(sources)), len(outputs)))
         pairs += [(queries[output], output) for output in drawn]
+    if not pairs:
+        raise LineclsError("there are no records to calibrate on")
     return pairs
 
 

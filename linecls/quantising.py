@@ -16,7 +16,7 @@ squared error of the products on text that `observe` saw:
 - Weights rounded one row after another, the error of each made good in the rows that follow (GPTQ, arXiv 2210.17323).
 - A scale for each row of the embedding table.
 
-Needs the extra `export`.
+`quantise` is the form without any text. Needs the extra `export`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+from linecls.errors import LineclsError
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -80,13 +82,29 @@ class Product:
     error: float
 
 
+def quantise(source: Path, target: Path, *, per_channel: bool) -> None:
+    """Dynamic int8 by ONNX Runtime: weights of matrix products and the embedding table, activations at run time.
+
+    per_channel: one scale per output column instead of one per matrix.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        source,
+        target,
+        per_channel=per_channel,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul", "Gather"],
+    )
+
+
 # --- what the inputs hold ---------------------------------------------------------------------------------------------
 
 
 def observe(graph: Path, calls: Iterable[Mapping[str, NDArray[np.int64]]]) -> dict[str, Inputs]:
     """Run an fp32 encoder; give what the inputs of its products with weights held, by the tensor's name.
 
-    calls: `network.ENCODER_INPUTS` of each call. Padding is left out. Needs at least one call.
+    calls: `network.ENCODER_INPUTS` of each call. Padding is left out. Raises LineclsError without calls.
     """
     from linecls.session import import_runtime
 
@@ -130,7 +148,7 @@ class _Seen:
 
     def inputs(self) -> Inputs:
         if self._rows is None:
-            raise ValueError("there is no text to choose ranges on")
+            raise LineclsError("the records to calibrate on hold no text")
         return Inputs(self._low, self._high, self._rows)
 
 
@@ -176,18 +194,14 @@ def _choose(inputs: Inputs, weights: FloatArray, *, is_free: bool) -> _Choice:
         error = float(np.square(got - wanted).mean()) / power
         return _Choice(exponent, outliers, division, bounds, whole, scales, error)
 
-    tried = [judged(None, 0)]
+    plain = judged(None, 0)
     if is_free or weights.shape[0] <= weights.shape[1]:
-        tried += [judged(exponent, 0) for exponent in EXPONENTS]
+        other = min((judged(exponent, 0) for exponent in EXPONENTS), key=lambda choice: choice.error)
     else:
-        tried += [judged(None, exact) for exact in EXACT]
-    least = min(choice.error for choice in tried[1:])
-    if is_free:
-        best = min(tried, key=lambda choice: choice.error)
-    elif tried[0].error * _GAIN <= least:
-        best = tried[0]
-    else:  # few exact channels cost less than many
-        best = next(choice for choice in tried[1:] if choice.error * _GAIN <= least)
+        several = [judged(None, exact) for exact in EXACT]
+        least = min(choice.error for choice in several)
+        other = next(choice for choice in several if choice.error * _GAIN <= least)  # few cost less than many
+    best = other if other.error < plain.error * (1.0 if is_free else _GAIN) else plain
     return judged(best.exponent, len(best.exact), carefully=True)
 
 

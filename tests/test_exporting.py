@@ -301,7 +301,8 @@ def test_calibration_text_is_drawn_evenly_and_once(exported: tuple[exporting.Che
     calls = list(exporting.calibration_calls(exported[0].encoder, [("login", SHORT)]))
     assert sum(len(call["input_ids"]) for call in calls) <= 1 + 8
     assert all(call["attention_mask"].any(axis=1).all() for call in calls)
-    assert not list(exporting.calibration_calls(exported[0].encoder, []))
+    with pytest.raises(LineclsError, match="no records to calibrate on"):
+        exporting.calibration_pairs([[]])
 
 
 @pytest.mark.parametrize("form", [{"pooling": "vote", "layers": 0}, {"line_scope": "window"}])

@@ -13,11 +13,13 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+from linecls.errors import LineclsError  # noqa: E402
 from linecls.quantising import (  # noqa: E402
     Inputs,
     best_range,
     observe,
     outlying,
+    quantise,
     quantise_encoder,
     round_inputs,
     round_weights,
@@ -182,8 +184,6 @@ def calls(seed: int, count: int = 12) -> list[dict[str, np.ndarray]]:
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from linecls.exporting import quantise
-
     folder = tmp_path_factory.mktemp("quantising")
     paths = {name: folder / f"{name}.onnx" for name in ("fp32", "dynamic", "calibrated")}
     write_graph(paths["fp32"])
@@ -203,7 +203,7 @@ def test_what_is_observed_is_what_the_products_read(graphs: dict[str, Path]) -> 
     for found in inputs.values():
         np.testing.assert_array_equal(found.sample.max(axis=0), found.high)
         np.testing.assert_array_equal(found.sample.min(axis=0), found.low)
-    with pytest.raises(ValueError, match="no text"):
+    with pytest.raises(LineclsError, match="no text"):
         observe(graphs["fp32"], [])
 
 

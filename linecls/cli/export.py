@@ -70,7 +70,6 @@ def command(
 
     loaded = exporting.load_checkpoint(checkpoint)
     records = load_records(tune) if tune else []
-    texts = load_records(calibrate, labelled=False) if calibrate else []
     artifact = exporting.export(
         loaded,
         output,
@@ -79,7 +78,7 @@ def command(
         name=name,
         version=model_version,
         check_on=[(r.query, r.tool_output) for r in records[:8]] or [("which error", "a\nb: error\nc\n" * 30)],
-        calibrate_on=exporting.calibration_pairs([texts]),
+        calibrate_on=exporting.calibration_pairs([load_records(calibrate, labelled=False)]) if calibrate else (),
     )
     click.echo(f"wrote {output}: {', '.join(artifact.files)}, {artifact.size / 1e6:.1f} MB", err=True)
     fused = ", ".join(f"{kind} {count}" for kind, count in artifact.provenance["fused_operators"].items() if count)
