@@ -26,9 +26,9 @@ import numpy as np
 from agent_cases import CASES, REPOSITORY, Case, environment, make_projects
 
 import linecls
+from linecls import provenance
 from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, shorten
 from linecls.decoding import decode
-from linecls.evaluation import _commit, _machine
 from linecls.observation import Observation
 from linecls.protection import failure_lines
 from linecls.pruner import Pruner
@@ -231,8 +231,8 @@ def main(output: Path | None, show: str | None, model: str | None, threads: int 
     about = {
         "linecls": linecls.__version__,
         "model": f"{artifact.name} {artifact.version}",
-        "commit": _commit(),
-        "machine": _machine(),
+        "commit": provenance.commit(),
+        "machine": provenance.machine(),
         "skipped": skipped,
     }
     report = to_markdown(about, rows)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import random
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 
 import click
 
+HERE = Path(__file__).parent
 FEW = 1000
 _RUN = """
 import json, resource, sys
@@ -37,14 +39,47 @@ print(json.dumps([result.rows, result.failed, resource.getrusage(resource.RUSAGE
 @click.option("--rows", default=1_000_000, show_default=True, type=click.IntRange(min=FEW + 1))
 @click.option("--model", type=click.Path(exists=True, file_okay=False, path_type=Path), help="[default: the embedded]")
 @click.option("--threads", type=click.IntRange(min=1), help="[default: the physical cores]")
-def main(*, rows: int, model: Path | None, threads: int | None) -> None:
-    click.echo("| rows | seconds | rows/s | MB written | peak MiB |\n|---:|---:|---:|---:|---:|")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=HERE / "results" / "batch_memory")
+def main(*, rows: int, model: Path | None, threads: int | None, out: Path) -> None:
+    from linecls import __version__, provenance
+    from linecls.artifact import Artifact, embedded
+    from linecls.session import physical_cores
+
+    artifact = Artifact.read(model or embedded())
+    runs = []
     for count in (FEW, rows):
-        run = measure(count, model, threads)
-        click.echo(
-            f"| {count:,} | {run['seconds']:.1f} | {count / run['seconds']:.0f} | {run['written'] / 1e6:.1f} |"
-            f" {run['peak_mib']:.0f} |"
-        )
+        click.echo(f"{count:,} rows", err=True)
+        runs.append({"rows": count, **measure(count, model, threads)})
+    about = {
+        "machine": provenance.machine_line(),
+        "model": f"{artifact.name} {artifact.version}",
+        "threads": threads or physical_cores(),
+        "versions": {"linecls": __version__, "python": platform.python_version()},
+    }
+    result = {"about": about, "runs": runs}
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "batch_memory.json").write_text(json.dumps(result, indent=2) + "\n")
+    (out / "batch_memory.md").write_text(as_markdown(result))
+    click.echo(as_markdown(result), nl=False)
+
+
+def as_markdown(result: dict[str, Any]) -> str:
+    about = result["about"]
+    lines = [
+        "# Memory of linecls batch",
+        "",
+        f"Observations of 3 to 6 lines, no two alike. Model: {about['model']}. Machine: {about['machine']},"
+        f" {about['threads']} threads. linecls {about['versions']['linecls']}.",
+        "",
+        "| rows | seconds | rows/s | MB written | peak MiB |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {run['rows']:,} | {run['seconds']:.1f} | {run['rows'] / run['seconds']:.0f} |"
+        f" {run['written'] / 1e6:.1f} | {run['peak_mib']:.0f} |"
+        for run in result["runs"]
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def measure(rows: int, model: Path | None = None, threads: int | None = None) -> dict[str, Any]:

@@ -9,8 +9,6 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import random
 import tempfile
 import time
@@ -21,7 +19,7 @@ from typing import Any
 import click
 import numpy as np
 
-from linecls import exporting
+from linecls import exporting, provenance
 from linecls.artifact import ENCODER, Artifact, embedded, file_sha256
 from linecls.observation import Observation
 from linecls.pruner import Pruner
@@ -172,17 +170,9 @@ def quantisation_report(rows: list[VariantResult], dev: Path, compared: int, tot
         "F1: Squeez line F1, each variant at its own best operating point. Dynamic int8 by ONNX Runtime. The time is\n"
         "that of the whole way, tokenising included, over the tokens of all distinct observations.\n\n"
         f"Data: {compared} of the {total} records of {dev.name} (seed 0; sha256 {file_sha256(dev)[:16]}).\n"
-        f"Machine: {machine()}. Command: `python export/make_default.py make CHECKPOINT --dev {dev.name} …`\n"
+        f"Machine: {provenance.machine_line()}."
+        f" Command: `python export/make_default.py make CHECKPOINT --dev {dev.name} …`\n"
     )
-
-
-def machine() -> str:
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].partition(":")[2].strip() if names else model
-    return f"{model}, {os.cpu_count()} CPUs"
 
 
 @main.command(help="Write the model card from a report of `linecls eval` on this very model.")

@@ -108,14 +108,14 @@ def command(
         _make_folder(report)
     loaded = _load(records, split, target)
 
-    from linecls import tuning_report
+    from linecls import provenance, tuning_report
     from linecls.pruner import Pruner
 
     pruner = Pruner.from_pretrained(model, device=device, threads=threads)
     with _progress(len(loaded)) as advance:
         scored = score_records(pruner, loaded, advance)
     tuning = tune(scored, target, base=pruner.artifact.operating_point(), folds=folds, seed=seed)
-    sources = [_source(source) for source in records]
+    sources = [provenance.source(source) for source in records]
     found = tuning_report.to_dict(tuning, sources)
     if name is not None and destination is not None:
         kept = ("target", "files", "records", "observations", "promised", "held_out")
@@ -150,16 +150,6 @@ def _load(sources: Sequence[str], split: str | None, target: Target) -> list[Rec
     if target.needs_gold and not any(record.gold_spans for record in loaded):
         raise LineclsError(f"{', '.join(sources)}: no record has gold lines, which the target {target} needs")
     return loaded
-
-
-def _source(source: str) -> dict[str, str | None]:
-    """Name (never the folder, which says more about the machine than about the data) and sha256."""
-    from linecls.artifact import file_sha256
-
-    path = Path(source)
-    if not path.is_file():
-        return {"name": source, "sha256": None}
-    return {"name": path.name, "sha256": file_sha256(path)}
 
 
 def _make_folder(folder: Path) -> None:
