@@ -18,7 +18,8 @@ def test_what_is_no_file_keeps_its_name() -> None:
 
 def test_machine_has_a_name_and_cores() -> None:
     found = provenance.machine()
-    assert found["cpu"] and found["cores"] >= 1
+    assert found["cpu"]
+    assert found["cores"] >= 1
     assert provenance.machine_line() == f"{found['cpu']}, {found['cores']} cores"
 
 
