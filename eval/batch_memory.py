@@ -69,7 +69,7 @@ def main(*, rows: int, model: Path | None, is_random: bool, threads: int | None,
             click.echo(f"{count:,} rows", err=True)
             runs.append({"rows": count, **measure(count, model, threads)})
     about = {
-        "machine": provenance.machine_line(),
+        "machine": provenance.measured_on(),
         "model": f"{artifact.name} {artifact.version}",
         "threads": threads or physical_cores(),
         "versions": {"linecls": __version__, "python": platform.python_version()},

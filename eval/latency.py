@@ -86,7 +86,7 @@ def main() -> int:
                 raise SystemExit("some of the warm calls were not answered by the resident process")
         finally:
             subprocess.run([program, "daemon", "stop"], env=environment, check=False, stdout=subprocess.DEVNULL)
-    machine = f"{provenance.machine_line()}, Python {platform.python_version()}"
+    machine = f"{provenance.measured_on()}, Python {platform.python_version()}"
     print(f"\nMedians of {options.repeats}; {machine}")
     return 1 if options.limit is not None and worst > options.limit else 0
 

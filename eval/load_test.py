@@ -229,7 +229,7 @@ def main() -> int:
         print(outcome.row())
     from linecls import provenance
 
-    machine = f"{provenance.machine_line()}, Python {platform.python_version()}"
+    machine = f"{provenance.measured_on()}, Python {platform.python_version()}"
     print(f"\n{machine}; {options.seconds:g} s a phase")
     if options.json:
         options.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes]), encoding="utf-8")

@@ -80,7 +80,7 @@ def main(
     artifact = Artifact.read(model or embedded())
     result: dict[str, Any] = {
         "about": {
-            "machine": provenance.machine_line(),
+            "machine": provenance.measured_on(),
             "model": f"{artifact.name} {artifact.version}",
             "versions": {"linecls": __version__, "python": platform.python_version()},
             "segment_lines": artifact.encoding.max_lines,

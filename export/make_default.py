@@ -170,7 +170,7 @@ def quantisation_report(rows: list[VariantResult], dev: Path, compared: int, tot
         "F1: Squeez line F1, each variant at its own best operating point. Dynamic int8 by ONNX Runtime. The time is\n"
         "that of the whole way, tokenising included, over the tokens of all distinct observations.\n\n"
         f"Data: {compared} of the {total} records of {dev.name} (seed 0; sha256 {file_sha256(dev)[:16]}).\n"
-        f"Machine: {provenance.machine_line()}."
+        f"Machine: {provenance.measured_on()}."
         f" Command: `python export/make_default.py make CHECKPOINT --dev {dev.name} …`\n"
     )
 

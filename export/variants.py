@@ -128,7 +128,7 @@ def table(rows: list[Row], artifact: Artifact, records: Path, used: int, total: 
         "fp16 through casts; its time says nothing of a GPU.\n\n"
         f"Model: {artifact.name} {artifact.version}. Data: {used} of the {total} records of {records.name} (seed 0;"
         f" sha256 {file_sha256(records)[:16]}).\n"
-        f"Machine: {provenance.machine_line()}."
+        f"Machine: {provenance.measured_on()}."
         f" Command: `python export/variants.py MODEL {records.name} --limit {used}`\n"
     )
 

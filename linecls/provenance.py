@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from linecls import __version__
 from linecls.artifact import file_sha256
 
 
@@ -32,11 +33,6 @@ def machine() -> dict[str, Any]:
     }
 
 
-def machine_line() -> str:
-    """Processor and number of cores in a few words."""
-    return f"{cpu_name()}, {os.cpu_count()} cores"
-
-
 def commit() -> str | None:
     """The commit of the checkout that tracks this file, with `-dirty` after changes; None elsewhere."""
     here = Path(__file__)
@@ -53,6 +49,14 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip() or None
+
+
+def measured_on() -> str:
+    """Machine and commit in a few words, to stand behind `Machine:` or in a JSON field of that name."""
+    found = commit()
+    number, _, dirty = (found or "").partition("-")
+    state = f"commit {number[:12]}{', changed' if dirty else ''}" if found else f"linecls {__version__}"
+    return f"{cpu_name()}, {os.cpu_count()} cores; {state}"
 
 
 def source(path: str | Path) -> dict[str, str | None]:
