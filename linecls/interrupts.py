@@ -1,5 +1,8 @@
 """Input that a signal cannot lose: what was read of it is there when the process is told to end.
 
+A terminal sends its interrupt to the whole pipeline, and who writes into the pipe may have much to say yet: a test
+runner prints its summary then. So the first interrupt does not end the reading of a pipe, a second one does.
+
 The standard library alone is imported here: this is on the way of every `linecls prune`.
 """
 
@@ -8,7 +11,10 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Callable
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 INTERRUPTED = "interrupted: what was read of the input went through unchanged"
@@ -16,6 +22,8 @@ INTERRUPTED = "interrupted: what was read of the input went through unchanged"
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _PIECE = 1 << 16
 _MOST_PIPED = 1 << 20  # bytes that a pipe can hold, on systems as they come
+_PATIENCE = 1.0  # seconds after an interrupt before somebody may wonder why nothing ends
+_READS_ON = "interrupted: reading on until the other side of the pipe ends; a second interrupt ends it at once"
 
 
 class Interrupted(BaseException):
@@ -36,7 +44,7 @@ class Interrupts:
 
     raw: what `read` has read, all of it up to the signal when one came.
 
-    A signal that was ignored before (by nohup, or for a shell's background job) stays so. In a thread that is not the
+    While a pipe is read the first SIGINT waits for the pipe's end. A signal that was ignored before (by nohup, or for a shell's background job) stays so. In a thread that is not the
     main one signals cannot be handled, and nothing changes.
     """
 
@@ -47,6 +55,9 @@ class Interrupts:
         self._before: dict[int, Any] = {}
         self._is_held = False  # a signal waits for the next `_release`
         self._came: int | None = None
+        self._reads_pipe = False  # the first interrupt waits for the pipe's end
+        self._interrupted: float | None = None  # when it came
+        self._has_told = False
 
     @classmethod
     def entered(cls) -> Interrupts:
@@ -77,7 +88,9 @@ class Interrupts:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _take(self, number: int, frame: object) -> None:
-        if self._is_held:
+        if number == signal.SIGINT and self._reads_pipe and self._interrupted is None:
+            self._interrupted = time.monotonic()
+        elif self._is_held:
             self._came = self._came or number
         else:
             raise Interrupted(number)
@@ -88,26 +101,38 @@ class Interrupts:
             number, self._came = self._came, None
             raise Interrupted(number)
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A signal that comes inside the block raises at its end."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._release()
+
     def read(self, stream: BinaryIO, most: int | None = None, *, before: bytes = b"") -> bytes:
         """Read a stream to its end into `raw`, behind what was read `before`, or until there are over `most` bytes.
 
-        Raises OSError as the stream does. No byte that was taken from it is lost, whenever a signal comes.
+        Raises OSError as the stream does. No byte that was taken from it is lost, whenever a signal comes. Who gets
+        over `most` bytes of a pipe reads on, with `read` or `pass_on`: an interrupt that came waits for that.
         """
         pieces = [before]
         size = len(before)
-        self._is_held = True
+        self._begin(stream)
         try:
             while most is None or size <= most:
                 piece = self._next(stream)
                 if not piece:
+                    self._end()
                     break
                 pieces.append(piece)
                 size += len(piece)
         except Interrupted:
             self._is_held = True
+            self._reads_pipe = False
             # What the other side of a pipe has written before it was interrupted, too.
             size = 0
-            while size < _MOST_PIPED and _is_ready(stream) and (piece := _take_piece(stream)):
+            while size < _MOST_PIPED and _is_ready(stream, 0) and (piece := _take_piece(stream)):
                 pieces.append(piece)
                 size += len(piece)
             raise
@@ -119,23 +144,47 @@ class Interrupts:
     def pass_on(self, stream: BinaryIO, write: Callable[[bytes], object]) -> None:
         """Give `raw`, and then what is left of the stream as it comes, to `write`.
 
-        A signal ends it between two pieces. Raises what the stream and `write` raise.
+        A signal ends it between two pieces, the first SIGINT at the end of a pipe. Raises what the stream and `write`
+        raise.
         """
-        self._is_held = True
+        self._begin(stream)
         try:
             piece, self.raw = self.raw, b""
             while piece:
                 write(piece)
                 piece = self._next(stream)
+            self._end()
         finally:
+            self._reads_pipe = False
             self._release()
+
+    def _begin(self, stream: BinaryIO) -> None:
+        self._is_held = True
+        self._reads_pipe = _is_pipe(stream)
+
+    def _end(self) -> None:
+        """The stream has ended: an interrupt that has waited for that comes with the next `_release`."""
+        self._reads_pipe = False
+        if self._interrupted is not None:
+            self._came = self._came or signal.SIGINT
 
     def _next(self, stream: BinaryIO) -> bytes:
         """The next piece, b"" at the end. A signal raises while it is waited for: then nothing is in flight."""
         self._release()
-        _is_ready(stream, wait=True)
+        while not _is_ready(stream, _PATIENCE):
+            self._tell()
+        self._tell()
         self._is_held = True
         return _take_piece(stream)
+
+    def _tell(self) -> None:
+        """Say once why an interrupt has not ended the process, where that lasts."""
+        if self._has_told or self._interrupted is None or time.monotonic() - self._interrupted < _PATIENCE:
+            return
+        from linecls.streams import warn
+
+        self._has_told = True
+        warn(_READS_ON)
 
 
 def _descriptor(stream: BinaryIO) -> int | None:
@@ -148,12 +197,21 @@ def _descriptor(stream: BinaryIO) -> int | None:
         return None
 
 
-def _is_ready(stream: BinaryIO, *, wait: bool = False) -> bool:
-    """Whether a read would not block."""
+def _is_pipe(stream: BinaryIO) -> bool:
+    """Whether another process writes what is read here."""
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_ready(stream: BinaryIO, seconds: float) -> bool:
+    """Whether a read would not block, after so many seconds at most; where nobody can tell, whether one may wait."""
     descriptor = _descriptor(stream)
     if descriptor is None:
-        return wait
-    return bool(select.select([descriptor], [], [], None if wait else 0)[0])
+        return seconds > 0
+    return bool(select.select([descriptor], [], [], seconds)[0])
 
 
 def _take_piece(stream: BinaryIO) -> bytes:

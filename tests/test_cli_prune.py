@@ -8,6 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 import types
 from pathlib import Path
 
@@ -390,12 +392,39 @@ def test_an_interrupt_while_it_reads_costs_no_byte(tiny_model_dir, number):
         run.stdin.write(raw)
         run.stdin.flush()
         run.send_signal(number)
+        if number == signal.SIGINT:
+            assert b"a second interrupt ends it at once" in run.stderr.readline()
+            run.send_signal(number)
         out, err = run.stdout.read(), run.stderr.read()  # the other side of the pipe is still open
         try:
             assert run.wait(60) == 128 + number
             assert (out, err) == (raw, INTERRUPTED)
         finally:
             run.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--max-bytes", "1000"), ("--json", "--max-bytes", "1000")])
+def test_what_the_other_side_writes_after_an_interrupt_is_not_lost(tiny_model_dir, arguments):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    raw, summary = b"line\n" * 20_000, b"= 1 failed, 7 passed, interrupted =\n"
+    run = interrupted("", "prune", "login", "--model", tiny_model_dir, *arguments, **pipes)
+    out: list[bytes] = []
+    reader = threading.Thread(target=lambda: out.append(run.stdout.read()))
+    reader.start()
+    run.stdin.write(raw)
+    run.stdin.flush()
+    run.send_signal(signal.SIGINT)  # as to the whole pipeline; a test runner then prints its summary
+    time.sleep(0.3)
+    run.stdin.write(summary)
+    run.stdin.close()
+    err = run.stderr.read()
+    reader.join(60)
+    run.stdout.close()
+    run.stderr.close()
+    assert run.wait(60) == 130
+    assert err.endswith(INTERRUPTED)
+    assert (json.loads(out[0])["text"].encode() if "--json" in arguments else out[0]) == raw + summary
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

@@ -247,6 +247,27 @@ def test_a_signal_while_the_model_runs_costs_no_output(number: int) -> None:
     assert run.stdout.count(b"\n") == 100
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_at_the_moment_in_which_the_command_ends_costs_no_output(number: int) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from linecls import running\n"
+        "from linecls.cli import main\n"
+        "begin = running.run\n"
+        "def run(*arguments, **options):\n"
+        "    finished = begin(*arguments, **options)\n"
+        "    os.kill(os.getpid(), int(sys.argv[1]))\n"
+        "    return finished\n"
+        "running.run = run\n"
+        "main(['run', '--', 'sh', '-c', sys.argv[2]])\n"
+    )
+    command = [sys.executable, "-c", code, str(int(number)), MANY]
+    run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
+    assert run.returncode == -number
+    assert run.stdout.count(b"\n") == 100
+
+
 def test_the_reader_of_an_endless_output_goes_away() -> None:
     run = start("yes")
     assert run.stdout.read(4) == b"y\ny\n"

@@ -31,7 +31,8 @@ Examples:
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
 goes through unchanged and one line on stderr says why: a pruner must not lose a command's output. So does what
-was read of a pipe when a signal ends linecls, and an input longer than --max-bytes.
+was read of a pipe when a signal ends linecls, and an input longer than --max-bytes. Ctrl-C goes to the whole
+pipeline: linecls first reads what the other side of the pipe still writes; a second Ctrl-C ends it at once.
 
 \b
 Exit status:

@@ -82,18 +82,22 @@ def command(
     """The click command; see `_HELP`."""
     if pty and os.name != "posix":
         raise click.UsageError("--pty needs a POSIX system.")
-    finished = _run(command_line, timeout, max_bytes, pty)
-    if finished.output is None:
-        warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
-    else:
-        asked = query if query and query.strip() else shlex.join(command_line)
-        try:
-            with Interrupts():
+    finished: Finished | None = None
+    try:
+        with Interrupts() as signals:
+            with signals.held():  # while the command runs, they go to it
+                finished = _run(command_line, timeout, max_bytes, pty)
+            if finished.output is None:
+                warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
+                text = b""
+            else:
+                asked = query if query and query.strip() else shlex.join(command_line)
                 text = _prune(finished.output, asked, profile, markers, min_bytes, model, device, threads)
-        except Interrupted as interrupt:  # the command has run: its output must come through all the same
+    except Interrupted as interrupt:
+        if finished is not None and finished.output is not None:  # the command has run: it must come through
             write_stdout(finished.output)
-            _die_of(interrupt.number)
-        write_stdout(text)
+        _die_of(interrupt.number)
+    write_stdout(text)
     _end_like(finished, command_line, timeout)
 
 
