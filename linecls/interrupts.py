@@ -44,25 +44,36 @@ class Interrupts:
 
     raw: what `read` has read, all of it up to the signal when one came.
 
+    until_read: let the first signal wait until `read` begins, which hands on what is there, or until `settle`.
+
     While a pipe is read the first SIGINT waits for the pipe's end. A signal that was ignored before (by nohup, or for a shell's background job) stays so. In a thread that is not the
     main one signals cannot be handled, and nothing changes.
     """
 
     _entered: Interrupts | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, *, until_read: bool = False) -> None:
         self.raw = b""
         self._before: dict[int, Any] = {}
-        self._is_held = False  # a signal waits for the next `_release`
+        self._is_early = until_read  # of two signals the second does not wait
+        self._is_held = until_read  # a signal waits for the next `_release`
         self._came: int | None = None
         self._reads_pipe = False  # the first interrupt waits for the pipe's end
         self._interrupted: float | None = None  # when it came
         self._has_told = False
 
     @classmethod
-    def entered(cls) -> Interrupts:
+    def entered(cls, *, until_read: bool = False) -> Interrupts:
         """The one that is entered already, else a new one."""
-        return cls._entered or cls()
+        return cls._entered or cls(until_read=until_read)
+
+    @classmethod
+    def hand_over(cls) -> None:
+        """Leave the one that is entered, if any: signals are for others now, and one that has waited comes again."""
+        if (signals := cls._entered) is not None:
+            signals.__exit__()
+            if signals._came is not None:
+                signal.raise_signal(signals._came)
 
     def __enter__(self) -> Interrupts:
         if Interrupts._entered is self:
@@ -90,7 +101,7 @@ class Interrupts:
     def _take(self, number: int, frame: object) -> None:
         if number == signal.SIGINT and self._reads_pipe and self._interrupted is None:
             self._interrupted = time.monotonic()
-        elif self._is_held:
+        elif self._is_held and not (self._is_early and self._came is not None):
             self._came = self._came or number
         else:
             raise Interrupted(number)
@@ -100,6 +111,11 @@ class Interrupts:
         if self._came is not None:
             number, self._came = self._came, None
             raise Interrupted(number)
+
+    def settle(self) -> None:
+        """Nothing is read here: a signal that has waited for that raises now, and others when they come."""
+        self._is_early = False
+        self._release()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -159,8 +175,10 @@ class Interrupts:
             self._release()
 
     def _begin(self, stream: BinaryIO) -> None:
-        self._is_held = True
+        self._is_held, self._is_early = True, False
         self._reads_pipe = _is_pipe(stream)
+        if self._reads_pipe and self._came == signal.SIGINT:
+            self._came, self._interrupted = None, time.monotonic()
 
     def _end(self) -> None:
         """The stream has ended: an interrupt that has waited for that comes with the next `_release`."""

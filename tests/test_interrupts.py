@@ -226,6 +226,63 @@ def test_an_interrupt_at_a_terminal_ends_at_once():
     assert (interrupt.value.status, signals.raw) == (130, b"typed\n")
 
 
+def test_a_signal_before_the_reading_waits_for_it():
+    with Pipe() as pipe:
+        signals = Interrupts(until_read=True)
+
+        def read(number):
+            with signals:
+                os.kill(os.getpid(), number)
+                time.sleep(0.05)
+                threading.Timer(0.1, pipe.end).start()
+                signals.read(pipe.stream)
+
+        with pytest.raises(Interrupted) as interrupt:
+            read(signal.SIGINT)
+        assert (interrupt.value.status, signals.raw) == (130, pipe.written)
+    with Pipe() as pipe:
+        signals = Interrupts(until_read=True)
+        with pytest.raises(Interrupted) as interrupt:
+            read(signal.SIGTERM)
+        assert interrupt.value.status == 143
+        assert signals.raw
+        assert signals.raw + pipe.rest() == pipe.written
+
+
+def test_a_second_signal_does_not_wait_for_the_reading():
+    def wait():
+        with Interrupts(until_read=True):
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.05)
+            time.sleep(10)
+
+    begun = time.monotonic()
+    with pytest.raises(Interrupted):
+        wait()
+    assert time.monotonic() - begun < 5
+
+
+def test_where_nothing_is_read_a_signal_that_waited_comes():
+    signals = Interrupts(until_read=True)
+    with signals:
+        signals.settle()
+    with pytest.raises(Interrupted), Interrupts(until_read=True) as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        signals.settle()
+
+
+def test_handed_over_a_signal_comes_to_the_handlers_before():
+    Interrupts.hand_over()  # none is entered
+    signals = Interrupts(until_read=True)
+    with pytest.raises(KeyboardInterrupt), signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        Interrupts.hand_over()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
 def test_a_whole_input_and_a_part_of_one():
     raw = os.urandom(300_000)
     signals = Interrupts()

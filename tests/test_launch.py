@@ -180,3 +180,62 @@ def test_a_process_that_pruned_ends_with_the_status_and_all_of_its_output(tmp_pa
     )
     assert wrong.returncode == 2
     assert b"none" in wrong.stderr
+
+
+# The first moments
+
+
+def started(number: int, module: str, *arguments: str) -> tuple[int, bytes, bytes]:
+    """`linecls` that gets a signal when it is about to import a module: its status, and what it wrote."""
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            sys.meta_path.remove(self)\n"
+        f"            os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        f"sys.argv = ['linecls', *{arguments!r}]\n"
+        "from linecls.__main__ import program\n"
+        "program()\n"
+    )
+    source, sink = os.pipe()
+    os.write(sink, RAW)
+    os.close(sink)
+    with open(source, "rb") as stdin:
+        environment = {**os.environ, "LINECLS_DAEMON": "0"}
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, stdin=stdin, capture_output=True, timeout=120, check=False
+        )
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["linecls.launch", "linecls.serving.client", "click", "linecls.cli.prune"])
+@pytest.mark.parametrize("arguments", [("prune", "why"), ("prune", "why", "-", "--strict")])
+def test_a_signal_while_it_starts_costs_no_byte(number: int, module: str, arguments: tuple[str, ...]) -> None:
+    says = b"linecls: interrupted: what was read of the input went through unchanged\n"
+    assert started(number, module, *arguments) == (128 + number, RAW, says)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("module", ["linecls.launch", "click"])
+def test_a_signal_while_another_command_starts_ends_it_without_a_word(module: str) -> None:
+    assert started(signal.SIGINT, module, "model") == (130, b"", b"")
+    assert started(signal.SIGTERM, module, "model") == (-signal.SIGTERM, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_signal_before_signals_are_handled_ends_it_without_a_traceback() -> None:
+    assert started(signal.SIGINT, "linecls.interrupts", "prune", "why")[::2] == (130, b"")
+    assert started(signal.SIGINT, "linecls.interrupts", "model")[::2] == (130, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_signal_while_it_starts_ends_the_pruning_of_a_file(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(RAW)
+    says = f"linecls: interrupted; {log} still holds all of it\n".encode()
+    assert started(signal.SIGINT, "click", "prune", "why", str(log)) == (130, b"", says)

@@ -118,7 +118,7 @@ def command(
         return _Printed(text, _why_little(raw, found, spans, options["max_tokens"]))
 
     try:
-        with Interrupts.entered() as signals, _open(file) as stream:
+        with Interrupts.entered(until_read=True) as signals, _open(file, signals) as stream:
             raw = _read(signals, stream, file, max_bytes)
             if max_bytes is None or len(raw) <= max_bytes:
                 printed = prune(raw)
@@ -150,9 +150,10 @@ def _check_device(device: str) -> None:
     parse_device(device)
 
 
-def _open(file: str | None) -> AbstractContextManager[BinaryIO]:
+def _open(file: str | None, signals: Interrupts) -> AbstractContextManager[BinaryIO]:
     """The input. Raises LineclsError, one line, when it cannot be opened."""
     if file is not None and file != "-":
+        signals.settle()  # to open a named pipe is to wait for who writes into it
         try:
             return open(file, "rb")
         except (OSError, ValueError) as error:
