@@ -46,8 +46,9 @@ class Interrupts:
 
     until_read: let the first signal wait until `read` begins, which hands on what is there, or until `settle`.
 
-    While a pipe is read the first SIGINT waits for the pipe's end. A signal that was ignored before (by nohup, or for a shell's background job) stays so. In a thread that is not the
-    main one signals cannot be handled, and nothing changes.
+    While a pipe is read the first SIGINT waits for the pipe's end. A signal that was ignored before (by nohup, or for
+    a shell's background job) stays so. In a thread that is not the main one signals cannot be handled, and nothing
+    changes.
     """
 
     _entered: Interrupts | None = None

@@ -59,6 +59,10 @@ def _kept(arguments: list[str], signals: Interrupts) -> bytes | None:
 
     if os.environ.get(client.ENVIRONMENT) == "0" or (raw := _input(arguments[2:], signals)) is None:
         return None
+    from linecls.observation import Observation, is_text
+
+    if not is_text(raw):
+        return None
     from linecls.progress import Progress
 
     progress = Progress()
@@ -68,7 +72,6 @@ def _kept(arguments: list[str], signals: Interrupts) -> bytes | None:
         progress.clear()
     if found is None or not found.spans:
         return None
-    from linecls.observation import Observation
     from linecls.spans import Span
 
     kept = Observation.of(raw).select([Span(*span) for span in found.spans])

@@ -24,7 +24,7 @@ from linecls.errors import missing_extra
 from linecls.observation import Observation
 from linecls.spans import Span
 
-ODD = b"login failed\r\n\xff\xfe\x00 raw\n\x1b[31mFAILED\x1b[0m\n\nno end"
+ODD = b"login failed\r\n\xff\xfe raw\n\x1b[31mFAILED\x1b[0m\n\nno end"
 
 
 @pytest.fixture
@@ -52,10 +52,15 @@ def test_kept_bytes_come_out_as_they_were(prune):
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
 
 
-def test_an_empty_answer_from_binary_input_is_explained(prune):
-    result = prune("login", "--bias", "1000")
-    assert (result.exit_code, result.stdout_bytes) == (0, b"")
-    assert result.stderr == "linecls: note: the input is binary, and nothing in it answers the query\n"
+@pytest.mark.parametrize("raw", [b"login failed\n\x00", bytes(range(256)) * 300, "plain".encode("utf-16")])
+def test_binary_input_goes_through_unchanged(prune, raw):
+    note = "linecls: note: the input is binary and was not pruned\n"
+    for arguments, status in (((), 0), (("--numbers",), 0), (("--strict",), 1)):
+        result = prune("login", "--bias", "1000", *arguments, raw=raw)
+        assert (result.exit_code, result.stdout_bytes, result.stderr) == (status, raw, note)
+    answer = json.loads(prune("login", "--bias", "1000", "--json", raw=raw).stdout)
+    assert base64.b64decode(answer.get("text_base64", "")) == raw or answer["text"].encode() == raw
+    assert answer["warning"] == "the input is binary and was not pruned"
 
 
 def test_a_best_line_over_the_token_limit_is_explained(prune):
@@ -99,8 +104,8 @@ def test_any_bytes_give_whole_lines(prune, raw, bias):
 
 
 def test_numbers(prune):
-    result = prune("login", "--numbers", "--bias", "-1000", raw=b"one\r\ntwo\xff")
-    assert result.stdout_bytes == "   1│one\r\n".encode() + "   2│two".encode() + b"\xff"
+    result = prune("login", "--numbers", "--bias", "-1000", raw=b"one\r\nand two\xff")
+    assert result.stdout_bytes == "   1│one\r\n".encode() + "   2│and two".encode() + b"\xff"
 
 
 def test_json(prune):

@@ -188,23 +188,19 @@ def test_another_signal_ends_it_while_an_interrupt_waits():
 @pytest.mark.parametrize("is_silent", [True, False])
 def test_an_interrupt_that_waits_for_long_says_so_once(monkeypatch, capsys, is_silent):
     monkeypatch.setattr(interrupts, "_PATIENCE", 0.02)
-    with Pipe() as pipe:
-        source, sink = os.pipe()
-        stream = open(source, "rb", buffering=0) if is_silent else pipe.stream
-        signals = Interrupts()
+    source, sink = os.pipe()
+    with Pipe() as pipe, open(source, "rb", buffering=0) as silent:
+        ending = threading.Timer(0.3, lambda: (pipe.end(), os.close(sink)))
 
         def read():
-            with signals:
+            with Interrupts() as signals:
                 later(0.02, signal.SIGINT).start()
-                threading.Timer(0.3, lambda: (pipe.end(), os.close(sink))).start()
-                signals.read(stream)
+                ending.start()
+                signals.read(silent if is_silent else pipe.stream)
 
         with pytest.raises(Interrupted):
             read()
-        if is_silent:
-            stream.close()
-        else:
-            os.close(source)
+        ending.join()
     says = "reading on until the other side of the pipe ends; a second interrupt ends it at once"
     assert capsys.readouterr().err == f"linecls: interrupted: {says}\n"
 
@@ -264,22 +260,33 @@ def test_a_second_signal_does_not_wait_for_the_reading():
 
 
 def test_where_nothing_is_read_a_signal_that_waited_comes():
-    signals = Interrupts(until_read=True)
-    with signals:
-        signals.settle()
-    with pytest.raises(Interrupted), Interrupts(until_read=True) as signals:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.05)
-        signals.settle()
+    reached = []
+
+    def work(number):
+        with Interrupts(until_read=True) as signals:
+            if number is not None:
+                os.kill(os.getpid(), number)
+                time.sleep(0.05)
+            reached.append(number)
+            signals.settle()
+
+    work(None)
+    with pytest.raises(Interrupted):
+        work(signal.SIGINT)
+    assert reached == [None, signal.SIGINT]
 
 
 def test_handed_over_a_signal_comes_to_the_handlers_before():
     Interrupts.hand_over()  # none is entered
-    signals = Interrupts(until_read=True)
-    with pytest.raises(KeyboardInterrupt), signals:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.05)
-        Interrupts.hand_over()
+
+    def work():
+        with Interrupts(until_read=True):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            Interrupts.hand_over()
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 

@@ -74,6 +74,11 @@ def test_without_an_answer_the_ordinary_way_reads_the_same_input(
     assert resident["ordinary"] == RAW
 
 
+def test_binary_input_goes_the_ordinary_way(resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    run(monkeypatch, "prune", "why", stdin=RAW + b"\0")
+    assert (resident["asked"], resident["ordinary"]) == ([], RAW + b"\0")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

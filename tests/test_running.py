@@ -158,6 +158,12 @@ def test_what_goes_through_unchanged(linecls, script: str, options: tuple[str, .
     assert linecls.asked == []
 
 
+def test_of_a_binary_output_one_line_says_that_it_was_not_pruned(linecls) -> None:
+    result = linecls("--", "sh", "-c", f"{MANY}; printf '\\0'")
+    assert result.stderr == "linecls: note: the output is binary and was not pruned\n"
+    assert linecls("--", "sh", "-c", "printf '\\0'").stderr == ""  # short anyway
+
+
 def test_a_model_that_fails_costs_neither_output_nor_a_second_run(linecls, monkeypatch, tmp_path) -> None:
     def burst(*_, **__):
         raise RuntimeError("burst\nopen")

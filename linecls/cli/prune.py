@@ -17,6 +17,8 @@ from linecls.observation import Observation, is_text
 from linecls.spans import Span
 from linecls.streams import warn, write_stdout
 
+BINARY = "the input is binary and was not pruned"
+
 _HELP = """Print the lines of FILE, or of standard input, that answer QUERY.
 
 Kept lines come out byte for byte and in order, and nothing else does. When nothing answers, nothing is printed.
@@ -31,13 +33,14 @@ Examples:
 
 When the model cannot run (its files are missing or damaged, the runtime is not installed), the whole input
 goes through unchanged and one line on stderr says why: a pruner must not lose a command's output. So does what
-was read of a pipe when a signal ends linecls, and an input longer than --max-bytes. Ctrl-C goes to the whole
+was read of a pipe when a signal ends linecls, an input longer than --max-bytes, and a binary one: with a NUL byte,
+or with over a tenth that is no UTF-8, in its first 64 KiB. Ctrl-C goes to the whole
 pipeline: linecls first reads what the other side of the pipe still writes; a second Ctrl-C ends it at once.
 
 \b
 Exit status:
   0    done, also when nothing answers and when the input went through unchanged
-  1    with --strict: the model did not run, or was not to (--max-bytes); the input still went through unchanged
+  1    with --strict: the model did not run, or was not to (binary input, --max-bytes); all of it still went through
   2    wrong usage, unknown device or operating point, unreadable FILE, or output that cannot be written
   130  interrupted; 143, 129: ended by SIGTERM, SIGHUP
   141  the reader of the output went away
@@ -103,6 +106,8 @@ def command(
     kept = _kept(file)
 
     def prune(raw: bytes) -> _Printed:
+        if not is_text(raw):
+            return _Printed(_whole_as_json(raw, BINARY) if as_json else raw, f"note: {BINARY}", is_unpruned=True)
         loading = {"model": model, "device": device, "threads": threads}
         try:
             found = answer(query, raw, options, daemon, **loading)
@@ -115,7 +120,7 @@ def command(
         spans, text = _present(
             raw, found.observation, found.spans, found.answerable, protect, context, edges, markers, as_json, numbers
         )
-        return _Printed(text, _why_little(raw, found, spans, options["max_tokens"]))
+        return _Printed(text, _why_little(found, spans, options["max_tokens"]))
 
     try:
         with Interrupts.entered(until_read=True) as signals, _open(file, signals) as stream:
@@ -192,18 +197,16 @@ def _give_back(raw: bytes, as_json: bool, kept: str | None) -> None:
     warn(INTERRUPTED if kept is None else f"interrupted; {kept}")
 
 
-def _why_little(raw: bytes, found: Answered, shown: list[Span], max_tokens: int | None) -> str | None:
+def _why_little(found: Answered, shown: list[Span], max_tokens: int | None) -> str | None:
     """What to say when the answer is empty."""
     if found.unfit_tokens is not None:
         return (
             f"note: the best line has {found.unfit_tokens} tokens, more than --max-tokens {max_tokens},"
             " so none of the answer is shown"
         )
-    if shown:
+    if shown or not _on_terminal():
         return None
-    if not is_text(raw):
-        return "note: the input is binary, and nothing in it answers the query"
-    return f"none of the {len(found.observation)} lines answers the query" if _on_terminal() else None
+    return f"none of the {len(found.observation)} lines answers the query"
 
 
 class Answered(NamedTuple):

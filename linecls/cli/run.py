@@ -33,8 +33,9 @@ Examples:
   linecls run -q "which object file is missing" --timeout 600 -- make -j8
   LINECLS_QUERY="who changed the cache key" linecls run -- git log -p -20
 
-The output goes through unchanged when it is short, binary, or longer than --max-bytes, and when the model cannot
-run. Without `--`, options of COMMAND would be taken for options of linecls.
+The output goes through unchanged when it is short, binary (with a NUL byte, or with over a tenth that is no UTF-8, in
+its first 64 KiB), or longer than --max-bytes, and when the model cannot run. Without `--`, options of COMMAND would be
+taken for options of linecls.
 
 \b
 Exit status:
@@ -142,7 +143,10 @@ def _prune(
     from linecls.observation import is_text
     from linecls.store import Store
 
-    if len(raw) < min_bytes or not is_text(raw):
+    if len(raw) < min_bytes:
+        return raw
+    if not is_text(raw):
+        warn("note: the output is binary and was not pruned")
         return raw
     profile = PROFILES[profile_name]
     try:
