@@ -12,6 +12,7 @@ HINT = "--max-bytes lets a longer input through unpruned"
 
 _BAR_AFTER = 2.0  # seconds
 _NOTE_AFTER = 5.0
+_LONG = 20.0  # seconds to go of which a terminal, too, hears how to avoid them
 _REDRAW = 0.5
 _CELLS = 20
 
@@ -24,15 +25,20 @@ class Progress:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._next = self._begun + (_BAR_AFTER if self._is_terminal else _NOTE_AFTER)
         self._width = 0
+        self._has_noted = False
 
     def show(self, done: int, total: int) -> None:
         """So many lines of the total are done."""
         now = time.monotonic()
         if now < self._next or not 0 < done < total:
             return
-        left = _clock((now - self._begun) * (total - done) / done)
-        if not self._is_terminal:
+        to_go = (now - self._begun) * (total - done) / done
+        left = clock(to_go)
+        if not self._has_noted and (to_go >= _LONG or not self._is_terminal):
+            self.clear()
             warn(f"note: {done:,} of {total:,} lines are read, about {left} to go; {HINT}")
+            self._has_noted = True
+        if not self._is_terminal:
             self._next = float("inf")
             return
         filled = _CELLS * done // total
@@ -50,7 +56,7 @@ class Progress:
             self._width = 0
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}"

@@ -42,11 +42,26 @@ def test_a_bar_on_a_terminal_that_goes_away(shown):
     assert text().endswith("\r" + " " * len(last.rstrip()) + "\r")
 
 
+def test_of_a_long_time_to_go_a_terminal_hears_once_how_to_avoid_it(shown):
+    bar, clock, text = shown(terminal=True)
+    clock.now = 103.0
+    bar.show(1_000, 8_000)
+    clock.now = 106.0
+    bar.show(1_500, 8_000)
+    note, first, second = text().split("\r")[0], *text().split("\r")[1:]
+    assert note == (
+        "linecls: note: 1,000 of 8,000 lines are read, about 0:21 to go; --max-bytes lets a longer input through"
+        " unpruned\n"
+    )
+    assert first.startswith("linecls: [##------------------] 12%, 1,000 of 8,000 lines, 0:21 left")
+    assert second.startswith("linecls: [###-----------------] 19%, 1,500 of 8,000 lines, 0:26 left")
+
+
 def test_a_bar_is_not_wider_than_the_terminal(shown, monkeypatch):
     bar, clock, text = shown(terminal=True)
     monkeypatch.setattr(progress, "_columns", lambda: 30)
     clock.now = 110.0
-    bar.show(1, 10**9)
+    bar.show(1, 2)
     assert len(text()) == 30  # with the carriage return
 
 
