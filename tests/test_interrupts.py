@@ -127,15 +127,14 @@ def test_what_was_handed_on_and_what_is_left_are_all_that_was_written(seed):
 
         with pytest.raises(Interrupted):
             hand_on()
-        assert signals.raw == b""
-        assert b"".join(given) + pipe.rest() == pipe.written
+        assert b"".join(given) + signals.raw + pipe.rest() == pipe.written
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_interrupt_waits_for_what_the_other_side_still_writes(seed):
     chance = random.Random(seed)
     with Pipe() as pipe:
-        signals = Interrupts()
+        signals = Interrupts(until_read=True)
 
         def read():
             with signals:
@@ -148,7 +147,6 @@ def test_the_first_interrupt_waits_for_what_the_other_side_still_writes(seed):
             read()
         assert interrupt.value.status == 130
         assert signals.raw == pipe.written
-        assert signals.raw.count(b"\n") > 100
 
 
 def test_the_first_interrupt_waits_while_a_pipe_is_handed_on():
@@ -171,7 +169,7 @@ def test_the_first_interrupt_waits_while_a_pipe_is_handed_on():
 
 def test_another_signal_ends_it_while_an_interrupt_waits():
     with Pipe() as pipe:
-        signals = Interrupts()
+        signals = Interrupts(until_read=True)
 
         def read():
             with signals:
@@ -193,7 +191,7 @@ def test_an_interrupt_that_waits_for_long_says_so_once(monkeypatch, capsys, is_s
         ending = threading.Timer(0.3, lambda: (pipe.end(), os.close(sink)))
 
         def read():
-            with Interrupts() as signals:
+            with Interrupts(until_read=True) as signals:
                 later(0.02, signal.SIGINT).start()
                 ending.start()
                 signals.read(silent if is_silent else pipe.stream)
@@ -208,7 +206,7 @@ def test_an_interrupt_that_waits_for_long_says_so_once(monkeypatch, capsys, is_s
 def test_an_interrupt_at_a_terminal_ends_at_once():
     pty = pytest.importorskip("pty")
     controller, terminal = pty.openpty()
-    signals = Interrupts()
+    signals = Interrupts(until_read=True)
 
     def read():
         with open(terminal, "rb", buffering=0) as stream, signals:
