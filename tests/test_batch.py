@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from linecls.batch.run import Plan, run_batch
 from linecls.batch.sources import JsonLines, open_source
 from linecls.batch.spool import Spool
 from linecls.cli import main
-from linecls.cli.batch import Bar
+from linecls.cli.batch import Bar, Notes
 from linecls.errors import LineclsError
 from linecls.observation import Observation
 from linecls.pruner import Pruner, Pruning
@@ -63,6 +64,13 @@ def read(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()]
 
 
+class Words:
+    """A tokenizer that counts words."""
+
+    def encode_batch(self, texts, **_):
+        return [SimpleNamespace(ids=text.split()) for text in texts]
+
+
 @dataclass
 class FirstLine:
     """A pruner that keeps the first line, fails where it is told to, and reads `ahead` pairs ahead."""
@@ -70,6 +78,7 @@ class FirstLine:
     fails_on: str = "\0never"
     ahead: int = 3
     pruned: list[str] = field(default_factory=list)
+    encoder: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(tokenizer=Words()))
 
     def prune(self, query, observation, **options):
         return next(self.prune_many([(query, observation)], **options))
@@ -843,6 +852,36 @@ def test_quiet_where_nobody_looks_and_a_bar_where_somebody_does(stub, batch, tmp
         assert text.endswith(" removed")
         assert " rows/s, " in terminal.getvalue()
         assert " tokens/s, " in terminal.getvalue()
+
+
+@pytest.mark.parametrize(("total", "ahead"), [(1000, "; 30% of the input, about 1:10 to go"), (None, "")])
+def test_a_line_now_and_then_where_nobody_looks(monkeypatch, capsys, total, ahead):
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr("time.monotonic", lambda: clock.now)
+    rows = [make_row(row, Fields(), i, b"", 100 * i) for i, row in enumerate(observations(5), 1)]
+    outcomes = [replace(outcome, tokens=900) for outcome in prune_rows(FirstLine(), rows, {})]
+    with Notes() as notes:
+        notes.begins(total, 0)
+        for outcome in outcomes[:2]:
+            clock.now += 10
+            notes.row(outcome)
+        assert capsys.readouterr().err == ""  # of a short run nothing
+        for outcome in outcomes[2:]:
+            clock.now += 10
+            notes.row(outcome)
+    removed = 1 - 3 / sum(outcome.total_lines for outcome in outcomes[:3])
+    says = f"linecls: 3 rows, 0.1 rows/s, 90 tokens/s, {removed:.1%} removed{ahead}\n"
+    assert capsys.readouterr().err == says
+
+
+def test_lines_go_where_stderr_is_no_terminal(stub, batch, tmp_path, monkeypatch):
+    monkeypatch.setattr("linecls.cli.batch._NOTE_SECONDS", 0.0)
+    source = write(tmp_path / "in.jsonl", observations(3))
+    result = batch(source, "-o", tmp_path / "out.jsonl")
+    first, *_, last = result.stderr.splitlines()
+    assert first.startswith("linecls: 1 rows, ")
+    assert last.startswith("linecls: 3 rows, ")
+    assert "100% of the input, about 0:00 to go" in last
 
 
 def test_tokens_are_estimated(tiny_model_dir):
