@@ -794,6 +794,18 @@ def test_report_as_a_plot(stub, batch, tmp_path):
     assert json.loads((tmp_path / "p.json").read_text())["rows"] == 6
 
 
+@pytest.mark.parametrize("name", ["r.html", "r.png"])
+def test_a_plot_without_matplotlib_is_refused_before_the_run(stub, batch, tmp_path, monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    source = write(tmp_path / "in.jsonl", observations(2))
+    result = batch(source, "-o", tmp_path / "out.jsonl", "--report", tmp_path / name)
+    assert (result.exit_code, stub.pruned) == (2, [])
+    assert result.stderr == "linecls: matplotlib is not installed; run: pip install 'linecls[eval]'\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    assert batch(source, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "r.json").exit_code == 0
+    assert "matplotlib (extra `eval`)" in " ".join(batch("--help").stdout.split())
+
+
 def test_a_report_of_no_row():
     assert report._distribution(np.zeros(report._STEPS + 1, np.int64), 0.0, 0, 0)["overall"] is None
 

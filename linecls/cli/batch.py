@@ -81,7 +81,8 @@ Exit status:
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the distribution of compression: .json, .html, or .png with the JSON beside it.",
+    help="Write the distribution of compression: .json, .html, or .png with the JSON beside it. HTML and PNG need"
+    " matplotlib (extra `eval`); without it the run does not begin.",
 )
 @click.option(
     "--engine",
