@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from linecls.cli._decoding_options import seconds
 from linecls.errors import LineclsError
 from linecls.streams import warn
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 _HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
 
@@ -104,23 +108,39 @@ def start(model: str | None, device: str, threads: int | None, idle: int | None,
     if (running := _status(place.socket)) is not None:
         click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
         return
-    process = client.start(place, idle_seconds=idle, patience=0)
-    now = time.monotonic()
-    limit, started, pause = now + wait, now, 0.5
-    while (now := time.monotonic()) < limit:
-        ended = None if process is None else process.poll()
-        if (running := _status(place.socket)) is not None:
-            is_ours = process is not None and running["pid"] == process.pid
-            click.echo(f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}")
-            return
-        if ended not in (None, _GAVE_WAY):
-            raise LineclsError("it ended at once; `linecls daemon run` shows why")
-        if ended == _GAVE_WAY and now >= started + pause:
-            # Another start was first, and its process is loading the model. Should it fail, this one is next.
-            process = client.start(place, idle_seconds=idle, patience=0)
-            started, pause = now, pause * 2
-        time.sleep(0.05)
+    # What the process says while it starts; the file is gone from the folder already, and goes when both are done.
+    with tempfile.TemporaryFile() as errors:
+
+        def begin() -> Popen[bytes] | None:
+            return client.start(place, idle_seconds=idle, patience=0, errors=errors)
+
+        process = begin()
+        now = time.monotonic()
+        limit, started, pause = now + wait, now, 0.5
+        while (now := time.monotonic()) < limit:
+            ended = None if process is None else process.poll()
+            if (running := _status(place.socket)) is not None:
+                is_ours = process is not None and running["pid"] == process.pid
+                click.echo(
+                    f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}"
+                )
+                return
+            if ended not in (None, _GAVE_WAY):
+                raise LineclsError(f"it ended at once: {_last_line(errors)}")
+            if ended == _GAVE_WAY and now >= started + pause:
+                # Another start was first, and its process is loading the model. Should it fail, this one is next.
+                process = begin()
+                started, pause = now, pause * 2
+            time.sleep(0.05)
     raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
+
+
+def _last_line(errors: BinaryIO) -> str:
+    """The last that a process said on its stderr, without the name of the program."""
+    errors.seek(0)
+    lines = errors.read().decode("utf-8", "replace").splitlines()
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return last.removeprefix("linecls: ") or "it did not say why; `linecls daemon run` may"
 
 
 @command.command(short_help="Show what runs.")

@@ -636,14 +636,22 @@ def test_a_wait_that_is_none_is_a_usage_error(monkeypatch, wait):
     assert "Invalid value for '--wait'" in result.stderr
 
 
-def test_a_start_that_fails_says_so(tmp_path):
-    (tmp_path / "linecls.json").write_text("{}")
-    result = CliRunner().invoke(main, ["daemon", "start", "--model", str(tmp_path)])
+@pytest.mark.parametrize("name", ["linecls.json", "encoder-int8.onnx", "tokenizer.json"])
+def test_a_start_that_fails_names_the_file_that_is_broken(tiny_model_dir, tmp_path, name):
+    pytest.importorskip("onnxruntime")
+    model = shutil.copytree(tiny_model_dir, tmp_path / "model")
+    (model / name).write_text("{}")
+    result = CliRunner().invoke(main, ["daemon", "start", "--model", str(model)])
     assert result.exit_code == 2
-    assert result.stderr == "linecls: it ended at once; `linecls daemon run` shows why\n"
+    assert result.stderr.startswith("linecls: it ended at once: ")
+    assert str(model / name) in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_start_with_no_model_names_the_directory(tmp_path):
     result = CliRunner().invoke(main, ["daemon", "start", "--model", str(tmp_path / "nowhere")])
     assert result.exit_code == 2
-    assert "cannot read" in result.stderr
+    assert f"cannot read {tmp_path / 'nowhere'}" in result.stderr
 
 
 def test_a_signal_ends_it_in_order(runtime):
