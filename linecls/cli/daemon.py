@@ -6,8 +6,9 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -40,6 +41,7 @@ Exit status:
   1  status: none runs, or one does not answer; stop: one did not end; run: another runs already
   2  it cannot start; one line on stderr says why
 """
+_Found = TypeVar("_Found")
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _GAVE_WAY = 1  # status of `daemon run` where another process holds the lock
 
@@ -149,14 +151,7 @@ def status(as_json: bool) -> None:
     """Show your resident processes, of any version and model."""
     from linecls.serving.daemon import sockets
 
-    found, stuck = [], False
-    for path in sockets():
-        try:
-            if (values := _status(path)) is not None:
-                found.append(values)
-        except LineclsError as error:
-            warn(str(error))
-            stuck = True
+    found, stuck = _each(sockets(), _status)
     if as_json:
         click.echo(json.dumps(found, indent=2))
     for values in [] if as_json else found:
@@ -184,17 +179,10 @@ def stop(model: str | None, device: str, threads: int | None, every: bool) -> No
     if every and (model is not None or device != "auto" or threads is not None):
         raise click.UsageError("--all stops every resident process: leave out --model, --device and --threads.")
     chosen = None if every else endpoint.find(model, device, threads).socket
-    stopped, stuck, others = [], False, 0
-    for path in sockets():
-        if chosen not in (None, path):
-            others += _is_running(path)
-            continue
-        try:
-            if (pid := _stop(path)) is not None:
-                stopped.append(pid)
-        except LineclsError as error:
-            warn(str(error))
-            stuck = True
+    paths = sockets()
+    meant = [path for path in paths if chosen in (None, path)]
+    stopped, stuck = _each(meant, _stop)
+    others = sum(_is_running(path) for path in paths if path not in meant)
     if stopped:
         click.echo("stopped: " + ", ".join(f"pid {pid}" for pid in stopped))
     elif not stuck:
@@ -203,6 +191,19 @@ def stop(model: str | None, device: str, threads: int | None, every: bool) -> No
             warn(f"{others} of another model, device or version: see linecls daemon status; --all stops them too")
     if stuck:
         click.get_current_context().exit(1)
+
+
+def _each(paths: Iterable[str], ask: Callable[[str], _Found | None]) -> tuple[list[_Found], bool]:
+    """What `ask` finds behind the sockets, and whether a process behind one hangs, of which a line then tells."""
+    found, stuck = [], False
+    for path in paths:
+        try:
+            if (values := ask(path)) is not None:
+                found.append(values)
+        except LineclsError as error:
+            warn(str(error))
+            stuck = True
+    return found, stuck
 
 
 def _stop(path: str) -> int | None:
