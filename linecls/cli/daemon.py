@@ -103,44 +103,57 @@ def run(model: str | None, device: str, threads: int | None, idle: int | None) -
 def start(model: str | None, device: str, threads: int | None, idle: int | None, wait: float) -> None:
     """Start a process in the background and wait until it answers."""
     from linecls.serving import client, endpoint
+    from linecls.serving.daemon import is_held
     from linecls.session import parse_device
 
     parse_device(device)
-    place = endpoint.find(model, device, threads)
-    if (running := _status(place.socket)) is not None:
-        click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
-        return
-    # What the process says while it starts; the file is gone from the folder already, and goes when both are done.
+    limit = time.monotonic() + wait
+    started: dict[str, Popen[bytes]] = {}  # by the name of the endpoint
+    silent: LineclsError | None = None
+    # What the processes say while they start; the file has no name, and is gone when nobody has it open.
     with tempfile.TemporaryFile() as errors:
-
-        def begin() -> Popen[bytes] | None:
-            return client.start(place, idle_seconds=idle, patience=0, errors=errors)
-
-        process = begin()
-        now = time.monotonic()
-        limit, started, pause = now + wait, now, 0.5
-        while (now := time.monotonic()) < limit:
+        while True:
+            # Anew each time: a file of the package that changes meanwhile gives the socket another name.
+            place = endpoint.find(model, device, threads)
+            process = started.get(place.name)
             ended = None if process is None else process.poll()
-            if (running := _status(place.socket)) is not None:
-                is_ours = process is not None and running["pid"] == process.pid
-                click.echo(
-                    f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}"
-                )
+            try:
+                running, silent = _status(place.socket), None
+            except LineclsError as error:  # on a busy machine it may take its time
+                running, silent = None, error
+            if running is not None:
+                is_ours = running["pid"] in {each.pid for each in started.values()}
+                state = "running" if is_ours else "already running"
+                click.echo(f"{state}: pid {running['pid']}, socket {place.socket}")
                 return
-            if ended not in (None, _GAVE_WAY):
+            if ended is not None and not _gave_way(ended, errors):
                 raise LineclsError(f"it ended at once: {_last_line(errors)}")
-            if ended == _GAVE_WAY and now >= started + pause:
-                # Another start was first, and its process is loading the model. Should it fail, this one is next.
-                process = begin()
-                started, pause = now, pause * 2
+            # Of two starts at once the process of one gives way, and is next should that of the other fail.
+            if silent is None and (process is None or ended is not None) and not is_held(place.lock):
+                begun = client.start(place, idle_seconds=idle, patience=0, errors=errors)
+                started |= {} if begun is None else {place.name: begun}
+            if time.monotonic() >= limit:
+                break
             time.sleep(0.05)
-    raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
+    if silent is not None:
+        raise silent
+    raise LineclsError(
+        f"it does not answer after {wait:g} s and may still be loading the model; linecls daemon status shows when it"
+        " does, --wait waits longer"
+    )
+
+
+def _gave_way(status: int, errors: BinaryIO) -> bool:
+    """Whether a process has ended because another one serves the same; an interpreter that fails has its status too."""
+    from linecls.serving.daemon import GAVE_WAY
+
+    return status == _GAVE_WAY and _last_line(errors) == GAVE_WAY
 
 
 def _last_line(errors: BinaryIO) -> str:
     """The last that a process said on its stderr, without the name of the program."""
-    errors.seek(0)
-    lines = errors.read().decode("utf-8", "replace").splitlines()
+    said = os.pread(errors.fileno(), 1 << 16, 0)  # the process writes where this would leave the file's position
+    lines = said.decode("utf-8", "replace").splitlines()
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     return last.removeprefix("linecls: ") or "it did not say why; `linecls daemon run` may"
 
