@@ -225,6 +225,7 @@ BAD = [
     (b'{"query": "q", "output": "x"}', "field 'tool_output' is missing; the row has: query, output"),
     (b'{"query": null, "tool_output": "x"}', "field 'query' is null"),
     (b'{"query": " ", "tool_output": "x"}', "field 'query' is empty"),
+    (b'{"query": "\\u0000\\u3000", "tool_output": "x"}', "field 'query' is empty"),
     (b'{"query": 7, "tool_output": "x"}', "field 'query' is a number"),
     (b'{"query": "q", "tool_output": ["x"]}', "field 'tool_output' is a list"),
     (b'{"query": "q", "tool_output": "x", "n": ' + b"9" * 5000 + b"}", "not usable JSON"),

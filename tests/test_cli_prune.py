@@ -354,7 +354,7 @@ def test_help_and_tables_on_a_full_disk(arguments):
     assert error.decode() == "linecls: cannot write the output: No space left on device\n"
 
 
-@pytest.mark.parametrize("query", ["", " \t"])
+@pytest.mark.parametrize("query", ["", " \t", "\x1f\u3000"])
 def test_an_empty_query_is_a_usage_error(prune, query):
     result = prune(query, raw=b"a line\n")
     assert (result.exit_code, result.stdout_bytes) == (2, b"")

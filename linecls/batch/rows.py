@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from linecls.errors import LineclsError
+from linecls.observation import is_blank
 
 if TYPE_CHECKING:
     from linecls.pruner import Pruning
@@ -121,7 +122,7 @@ def make_row(values: Mapping[str, Any], fields: Fields, number: int, digest: byt
     else:
         if not isinstance(query, str):
             error = f"field {fields.query!r} is {_kind(query)}, not a string"
-        elif not query.strip():
+        elif is_blank(query):
             error = f"field {fields.query!r} is empty: say what to look for"
         elif not isinstance(observation, (str, bytes)):
             error = f"field {fields.observation!r} is {_kind(observation)}, not a string"

@@ -258,7 +258,7 @@ def _load(
     sources: Sequence[str], split: str | None, limit: int | None, max_chars: int | None, seed: int
 ) -> tuple[list[Record], list[str], str | None]:
     """The records, the file that each comes from, and how they were drawn; files of one name get a number."""
-    from linecls.records import load_records
+    from linecls.records import load_records, require_queries
 
     loaded: list[tuple[Record, str]] = []
     seen: Counter[str] = Counter()
@@ -266,7 +266,9 @@ def _load(
         name = Path(source).name
         seen[name] += 1
         label = name if seen[name] == 1 else f"{name} #{seen[name]}"
-        loaded += ((record, label) for record in load_records(source, split=split))
+        found = load_records(source, split=split)
+        require_queries(found, label)
+        loaded += ((record, label) for record in found)
     where = ", ".join(sources)
     if not loaded:
         raise LineclsError(f"{where}: no records")

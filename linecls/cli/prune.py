@@ -13,7 +13,7 @@ import click
 from linecls.cli._decoding_options import decoding_options, model_options
 from linecls.errors import LineclsError
 from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
-from linecls.observation import Observation, is_text
+from linecls.observation import Observation, is_blank, is_text
 from linecls.spans import Span
 from linecls.streams import warn, write_stdout
 
@@ -108,7 +108,7 @@ def command(
     """The click command; see `_HELP`."""
     if as_json + numbers + markers > 1:
         raise click.UsageError("--json, --numbers and --markers exclude each other.")
-    if not query.strip():
+    if is_blank(query):
         raise click.UsageError("The query is empty: say what to look for.")
     _check_device(device)
     kept = _kept(file)

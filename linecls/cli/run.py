@@ -14,6 +14,7 @@ import click
 from linecls.cli._decoding_options import model_options, profile_options, seconds
 from linecls.errors import LineclsError
 from linecls.interrupts import Interrupted, Interrupts
+from linecls.observation import is_blank, is_text
 from linecls.streams import warn, write_stdout
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def command(
                 warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
                 text = b""
             else:
-                asked = query if query and query.strip() else shlex.join(command_line)
+                asked = query if query and not is_blank(query) else shlex.join(command_line)
                 text = _prune(finished.output, asked, profile, markers, min_bytes, model, device, threads)
     except Interrupted as interrupt:
         if finished is not None and finished.output is not None:  # the command has run: it must come through
@@ -140,7 +141,6 @@ def _prune(
     """What to print of the output: all of it whenever pruning it is of no use or does not work."""
     from linecls.agent import PROFILES, shorten
     from linecls.cli.asking import ask
-    from linecls.observation import is_text
     from linecls.store import Store
 
     if len(raw) < min_bytes:

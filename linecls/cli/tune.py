@@ -139,12 +139,16 @@ def command(
 
 def _load(sources: Sequence[str], split: str | None, target: Target) -> list[Record]:
     """The records; without their labels where the target needs none and a source has none."""
-    from linecls.records import has_labels, load_records
+    from linecls.records import has_labels, load_records, require_queries
 
     unlabelled = [source for source in sources if not has_labels(source, split=split)]
     if unlabelled and target.needs_gold:
         raise LineclsError(f"{unlabelled[0]}: the records carry no labels, which the target {target} needs")
-    loaded = [record for source in sources for record in load_records(source, split=split, labelled=not unlabelled)]
+    loaded: list[Record] = []
+    for source in sources:
+        found = load_records(source, split=split, labelled=not unlabelled)
+        require_queries(found, source)
+        loaded += found
     if not loaded:
         raise LineclsError(f"{', '.join(sources)}: no records")
     if target.needs_gold and not any(record.gold_spans for record in loaded):

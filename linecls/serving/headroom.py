@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from linecls.agent import PROFILES
 from linecls.errors import missing_extra
-from linecls.observation import Observation
+from linecls.observation import Observation, is_blank
 from linecls.spans import Span, count_lines
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def render(content: str, spans: Sequence[Span]) -> tuple[str, str]:
 
 def _unfit(inp: Any) -> str | None:
     """Why the content is not even shown to the model; None when it is."""
-    if not inp.query.strip():
+    if is_blank(inp.query):
         return "there is no query to prune for"
     if not SHORTEST <= len(inp.content) <= LONGEST:
         return f"the content is not between {SHORTEST} and {LONGEST} characters long"

@@ -94,6 +94,7 @@ def test_config_and_budget(compressor):
     ("changes", "says"),
     [
         ({"query": " "}, "no query"),
+        ({"query": "\x00\u3000"}, "no query"),
         ({"content": ""}, "characters long"),
         ({"content": "short\n"}, "characters long"),
         ({"content": "x" * (1 << 20) + "\n"}, "characters long"),
