@@ -146,6 +146,7 @@ def test_every_form_of_input_gives_the_same_rows(stub, batch, tmp_path):
         "kept_bytes": 18,
         "total_bytes": len(rows[0]["tool_output"]),
         "answerable": 0.5,
+        "unfit_tokens": None,
         "error": None,
     }
 
@@ -210,6 +211,20 @@ def test_the_answers_are_those_of_prune(tiny_model_dir, tmp_path):
         assert row["text"] == expected.text
         assert row["spans"] == [{"start_line": a, "end_line": b} for a, b in expected.spans]
         assert row["answerable"] == expected.answerable
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_best_line_over_the_token_limit_is_told(tiny_model_dir, tmp_path, form):
+    if form == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [{"query": "login", "tool_output": text} for text in ("login failed " * 40 + "\n", "x\n")]
+    source, target = write(tmp_path / "in.jsonl", rows), tmp_path / f"out.{form}"
+    options = {"bias": -1000.0, "max_tokens": 10}
+    assert run_batch(Plan(str(source), target, options=options, model=str(tiny_model_dir), device="cpu")).failed == 0
+    first, second = read(target) if form == "jsonl" else parquet.read_table(target).to_pylist()
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu")
+    assert first["unfit_tokens"] == pruner.prune("login", rows[0]["tool_output"], **options).unfit_tokens > 10
+    assert (first["spans"], second["unfit_tokens"], second["kept_lines"]) == ([], None, 1)
 
 
 # Bad rows

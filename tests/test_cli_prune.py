@@ -70,6 +70,9 @@ def test_a_best_line_over_the_token_limit_is_explained(prune):
     assert result.stderr.startswith("linecls: note: the best line has ")
     assert result.stderr.endswith(" tokens, more than --max-tokens 20, so none of the answer is shown\n")
     assert prune("login", "--bias", "-1000", "--max-tokens", "0", raw=raw).stderr == ""
+    answer = json.loads(prune("login", "--json", "--bias", "-1000", "--max-tokens", "20", raw=raw).stdout)
+    assert f"the best line has {answer['unfit_tokens']} tokens" in result.stderr
+    assert "unfit_tokens" not in json.loads(prune("login", "--json", "--bias", "-1000", raw=raw).stdout)
 
 
 @pytest.mark.parametrize("size", [0, 300_000])

@@ -26,6 +26,7 @@ WRITTEN = (
     "kept_bytes",
     "total_bytes",
     "answerable",
+    "unfit_tokens",
     "error",
 )
 _MOST_NAMES = 12  # of a row's own fields in the message about a missing one
@@ -150,6 +151,7 @@ def answered(row: Row, pruning: Pruning, tokens: int = 0) -> Outcome:
         "kept_bytes": len(kept),
         "total_bytes": total_bytes,
         "answerable": pruning.answerable,
+        "unfit_tokens": pruning.unfit_tokens,
         "error": None,
     }
     return Outcome(

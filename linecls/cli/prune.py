@@ -125,9 +125,7 @@ def command(
             reason = str(error) if isinstance(error, LineclsError) else f"{type(error).__name__}: {error}"
             note = f"warning: the model cannot run, so nothing was pruned: {reason}"
             return _Printed(_whole_as_json(raw, reason) if as_json else raw, note, is_unpruned=True)
-        spans, text = _present(
-            raw, found.observation, found.spans, found.answerable, protect, context, edges, markers, as_json, numbers
-        )
+        spans, text = _present(raw, found, protect, context, edges, markers, as_json, numbers)
         return _Printed(text, _why_little(found, spans, options["max_tokens"]))
 
     try:
@@ -259,9 +257,7 @@ def _on_terminal() -> bool:
 
 def _present(
     raw: bytes,
-    observation: Observation,
-    spans: list[Span],
-    answerable: float,
+    found: Answered,
     protect: str | None,
     context: int,
     edges: int,
@@ -272,6 +268,7 @@ def _present(
     """The spans with what is protected, and the bytes to print."""
     from linecls import rendering
 
+    observation, spans = found.observation, found.spans
     if protect or context or edges or markers:  # else numpy need not be imported when the resident process answers
         from linecls.protection import Protection
 
@@ -286,7 +283,7 @@ def _present(
             return shortened.spans, shortened.text
         spans = protection.apply(observation, spans)
     if as_json:
-        return spans, _json(rendering.as_dict(observation, spans, answerable))
+        return spans, _json(rendering.as_dict(observation, spans, found.answerable, found.unfit_tokens))
     kept = (rendering.numbered if numbers else rendering.plain)(observation, spans)
     return spans, kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogateescape")
 

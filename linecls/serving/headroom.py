@@ -66,6 +66,8 @@ class LineclsCompressor:
             if reason := _unfit(inp):
                 return _unchanged(inp, reason)
             pruning, spans = self._prune(inp)
+            if pruning.unfit_tokens is not None:
+                return _unchanged(inp, f"the best line has {pruning.unfit_tokens} tokens, more than max_tokens")
             if not spans:
                 return _unchanged(inp, "no line answers the query")
             text, digest = render(inp.content, spans)

@@ -89,7 +89,8 @@ class Lines(BaseModel):
 class PruneReply(BaseModel):
     """What is kept of one observation. `answerable` is the probability that it answers the query at all.
 
-    When the kept text holds lone surrogates, they are U+FFFD in `text` and `text_base64` has the exact text.
+    When the kept text holds lone surrogates, they are U+FFFD in `text` and `text_base64` has the exact text. Where
+    nothing is kept because the best line alone is over `max_tokens`, `unfit_tokens` has its tokens.
     """
 
     spans: list[Lines]
@@ -98,6 +99,7 @@ class PruneReply(BaseModel):
     answerable: float
     text: str
     text_base64: str | None = None
+    unfit_tokens: int | None = None
 
 
 class BatchReply(BaseModel):
@@ -351,7 +353,7 @@ def _options(request: BaseModel, *others: str) -> dict[str, Any]:
 
 
 def _reply(observation: str, pruning: Pruning) -> dict[str, Any]:
-    return rendering.as_dict(Observation.of(observation), pruning.spans, pruning.answerable)
+    return rendering.as_dict(Observation.of(observation), pruning.spans, pruning.answerable, pruning.unfit_tokens)
 
 
 def _is_json(content_type: str) -> bool:

@@ -114,6 +114,16 @@ def test_options(client, options, kept):
     assert client.post("/prune", {"query": QUERY, "observation": LOG, **options}).json()["kept_lines"] == kept
 
 
+def test_a_best_line_over_the_token_limit_is_told(client, pruner):
+    options = {"bias": -1000, "max_tokens": 1}
+    expected = pruner.prune(QUERY, LOG, **options).unfit_tokens
+    assert expected > 1
+    body = {"query": QUERY, "observation": LOG, **options}
+    assert client.post("/prune", body).json()["unfit_tokens"] == expected
+    items = {"items": [{"query": QUERY, "observation": LOG}], **options}
+    assert client.post("/prune_batch", items).json()["results"][0]["unfit_tokens"] == expected
+
+
 def test_batch_answers_in_order(client, pruner):
     items = [{"query": q, "observation": o} for q in (QUERY, "how long did it take") for o in (LOG, "", "ok\n")]
     results = client.post("/prune_batch", {"items": items, "operating_point": "recall"}).json()["results"]
