@@ -15,7 +15,10 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+
+TYPE_CHECKING = False  # see linecls/__init__.py
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
 
 INTERRUPTED = "interrupted: what was read of the input went through unchanged"
 

@@ -238,6 +238,20 @@ def test_a_signal_before_signals_are_handled_ends_it_without_a_traceback() -> No
     assert started(signal.SIGINT, "linecls.interrupts", "model")[::2] == (130, b"")
 
 
+def test_next_to_nothing_is_imported_before_signals_are_handled() -> None:
+    folder = str(Path(launch.__file__).parent.parent)
+    code = (
+        f"import sys; sys.path.insert(0, {folder!r}); import linecls.__main__; print(*sys.modules)\n"
+        "import linecls.interrupts; print(*sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    at_first, then = (set(line.split()) for line in run.stdout.splitlines())
+    assert {name for name in at_first if name.startswith("linecls")} == {"linecls", "linecls.__main__"}
+    assert {name for name in then - at_first if name.startswith("linecls")} == {"linecls.interrupts"}
+    assert not {"typing", "re", "enum", "importlib"} & at_first
+    assert not {"typing", "re"} & then
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_a_signal_while_it_starts_ends_the_pruning_of_a_file(tmp_path: Path) -> None:
     log = tmp_path / "log"

@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -15,10 +15,8 @@ from linecls.cli._decoding_options import model_options, profile_options, second
 from linecls.errors import LineclsError
 from linecls.interrupts import Interrupted, Interrupts
 from linecls.observation import is_blank, is_text
+from linecls.running import Finished, run
 from linecls.streams import warn, write_stdout
-
-if TYPE_CHECKING:
-    from linecls.running import Finished
 
 _HELP = """Run COMMAND and print the lines of its output that answer a query.
 
@@ -104,8 +102,6 @@ def command(
 
 
 def _run(command_line: tuple[str, ...], timeout: float | None, max_bytes: int, pty: bool) -> Finished:
-    from linecls.running import run
-
     note = _note if sys.stderr is not None and sys.stderr.isatty() else None
     try:
         finished = run(
