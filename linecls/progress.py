@@ -1,4 +1,4 @@
-"""How far the pruning of a long input is, on standard error."""
+"""How far the pruning of a long input is, and other long work, on standard error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 import time
 
 from linecls.streams import warn, write_stderr
+
+NOTE_SECONDS = 30.0  # between two lines about a long run where stderr is no terminal
 
 HINT = "--max-bytes lets a longer input through unpruned"
 
@@ -54,6 +56,39 @@ class Progress:
         if self._width:
             write_stderr("\r" + " " * self._width + "\r")
             self._width = 0
+
+
+class Reminder:
+    """Tells when a line about a long run is due: half a minute after the one before, and first after the start."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether it is; then the next one is due half a minute from now."""
+        now = time.monotonic()
+        if now - self._last < NOTE_SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+class Count:
+    """So many of a total are done: a line now and then, for long work where stderr is no terminal."""
+
+    def __init__(self, total: int, unit: str) -> None:
+        self._total, self._unit = total, unit
+        self._done = 0
+        self._begun = time.monotonic()
+        self._reminder = Reminder()
+
+    def advance(self, count: int = 1, label: str = "") -> None:
+        """So many more are done, of the work that the label names."""
+        self._done += count
+        if self._reminder.is_due() and 0 < self._done < self._total:
+            left = (time.monotonic() - self._begun) * (self._total - self._done) / self._done
+            head = f"{label}: " if label else ""
+            warn(f"{head}{self._done:,} of {self._total:,} {self._unit}, about {clock(left)} to go")
 
 
 def clock(seconds: float) -> str:

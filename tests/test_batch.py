@@ -903,7 +903,7 @@ def test_a_line_now_and_then_where_nobody_looks(monkeypatch, capsys, total, ahea
 
 
 def test_lines_go_where_stderr_is_no_terminal(stub, batch, tmp_path, monkeypatch):
-    monkeypatch.setattr("linecls.cli.batch._NOTE_SECONDS", 0.0)
+    monkeypatch.setattr("linecls.progress.NOTE_SECONDS", 0.0)
     source = write(tmp_path / "in.jsonl", observations(3))
     result = batch(source, "-o", tmp_path / "out.jsonl")
     first, *_, last = result.stderr.splitlines()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import types
 
 import pytest
+from click.testing import CliRunner
 
 from linecls import progress
+from linecls.cli import main
 
 
 @pytest.fixture
@@ -79,6 +82,36 @@ def test_one_line_elsewhere_that_says_how_much_is_to_do_and_how_to_limit_it(show
         "linecls: note: 2,000 of 120,000 lines are read, about 4:55 to go;"
         " --max-bytes lets a longer input through unpruned\n"
     )
+
+
+def test_of_long_work_a_line_now_and_then(shown):
+    _, clock, text = shown(terminal=False)
+    count = progress.Count(40, "answers")
+    for _ in range(10):
+        clock.now += 2
+        count.advance(label="bm25")
+    assert text() == ""
+    for _ in range(10):
+        clock.now += 2
+        count.advance(label="bm25")
+    clock.now += 100
+    count.advance(20)
+    assert text() == "linecls: bm25: 15 of 40 answers, about 0:50 to go\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [(["eval", "--system", "first,last"], "2 of 4 answers"), (["tune", "--target", "tokens=5"], "1 of 2 records are")],
+)
+def test_the_long_commands_say_how_far_they_are(tiny_model_dir, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.setattr(progress, "NOTE_SECONDS", 0.0)
+    records = tmp_path / "records.jsonl"
+    rows = [{"query": "which", "tool_output": f"one\ntwo {i}\n", "gold_spans": []} for i in range(2)]
+    records.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = ["--model", str(tiny_model_dir)] if arguments[0] == "tune" else []
+    result = CliRunner().invoke(main, [*arguments, str(records), *model])
+    assert result.exit_code == 0
+    assert f"{says} " in result.stderr or f"{says}," in result.stderr
 
 
 def test_quick_or_unheard_it_says_nothing(shown, monkeypatch):

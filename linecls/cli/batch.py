@@ -12,7 +12,7 @@ import click
 
 from linecls.batch.run import ENGINES, Plan, Watcher, run_batch
 from linecls.cli._decoding_options import DECODING, decoding_options, model_options
-from linecls.progress import clock
+from linecls.progress import Reminder, clock
 from linecls.streams import warn
 
 if TYPE_CHECKING:
@@ -152,7 +152,6 @@ def command(
 
 
 _REDRAW_SECONDS = 0.2
-_NOTE_SECONDS = 30.0
 
 
 def _watcher(stream: Any) -> AbstractContextManager[Watcher | None]:
@@ -237,7 +236,7 @@ class Notes(_Tally):
         super().__init__()
         self._total: int | None = None
         self._first: tuple[int, float] | None = None  # where the input stood at the first row, and when
-        self._noted = 0.0
+        self._reminder = Reminder()
 
     def __enter__(self) -> Notes:
         return self
@@ -249,16 +248,15 @@ class Notes(_Tally):
         """See `linecls.batch.run.Watcher`."""
         self._total = total
         self._begin()
-        self._noted = self._start
+        self._reminder = Reminder()
 
     def row(self, outcome: Outcome) -> None:
         """See `linecls.batch.run.Watcher`."""
         self._count(outcome)
         now = time.monotonic()
         self._first = self._first or (outcome.position, now)  # where a run goes on, the rows before took no time
-        if now - self._noted < _NOTE_SECONDS:
+        if not self._reminder.is_due():
             return
-        self._noted = now
         text = self.text()
         if self._total:
             text += f"; {min(outcome.position / self._total, 1):.0%} of the input"

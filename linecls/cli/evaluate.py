@@ -15,6 +15,7 @@ import click
 
 from linecls.cli._decoding_options import finite
 from linecls.errors import LineclsError
+from linecls.progress import Count
 from linecls.systems import GENERATIVE, HEURISTICS, NAMES, create, from_file
 from linecls.systems.generative.cache import default_cache
 
@@ -321,9 +322,13 @@ def _systems(names: Sequence[str], options: dict[str, Any]) -> list[System]:
 
 @contextmanager
 def _progress(systems: Sequence[System], records: int) -> Iterator[Callable[[str], object] | None]:
-    """A bar on stderr where somebody looks at it."""
-    if not sys.stderr.isatty():
+    """A bar on stderr where somebody looks at it, a line now and then elsewhere."""
+    if sys.stderr is None:
         yield None
+        return
+    if not sys.stderr.isatty():
+        count = Count(len(systems) * records, "answers")
+        yield lambda name: count.advance(label=name)
         return
     with click.progressbar(length=len(systems) * records, file=sys.stderr) as bar:
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from linecls.errors import LineclsError
+from linecls.progress import Count
 from linecls.streams import warn
 
 if TYPE_CHECKING:
@@ -176,9 +177,12 @@ def _make_folder(folder: Path) -> None:
 
 @contextmanager
 def _progress(records: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr where somebody looks at it."""
-    if not sys.stderr.isatty():
+    """A bar on stderr where somebody looks at it, a line now and then elsewhere."""
+    if sys.stderr is None:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield Count(records, "records are scored").advance
         return
     with click.progressbar(length=records, label="scoring", file=sys.stderr) as bar:
         yield bar.update
