@@ -22,11 +22,21 @@ def program(prog_name: str | None = None) -> None:
 
 
 def _status(prog_name: str | None) -> int:
-    from linecls.interrupts import Interrupted, Interrupts
+    came = False
+    while True:
+        try:
+            from linecls.interrupts import Interrupted, Interrupts
 
+            break
+        except KeyboardInterrupt:  # too early, but not to be forgotten
+            came = True
     try:
         # Before all that takes time: a signal that comes meanwhile waits for the command.
         with Interrupts(until_read=True):
+            if came:
+                import signal
+
+                signal.raise_signal(signal.SIGINT)
             from linecls.launch import main
 
             main(prog_name=prog_name)
