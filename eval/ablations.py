@@ -14,15 +14,11 @@ observations. Intervals are over observations.
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import hashlib
 import json
 import logging
 import os
-import platform
-import re
-import subprocess
 import sys
 import time
 import warnings
@@ -36,6 +32,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from linecls import provenance
 from linecls.artifact import file_sha256
 from linecls.errors import LineclsError
 from linecls.metrics import area_under_roc, recall_at_compression
@@ -403,21 +400,6 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _machine() -> dict[str, Any]:
-    names: list[str] = []
-    with contextlib.suppress(OSError):  # not Linux
-        names = re.findall(r"(?m)^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    return {"cpu": names[0] if names else platform.machine(), "cores": os.cpu_count()}
-
-
-def _commit() -> str | None:
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
 def _say(text: str) -> None:
     click.echo(text, err=True)
 
@@ -511,7 +493,7 @@ def main(
         f1, recall = (np.nanmean(_columns(result)[name]) for name in ("f1", "recall_at_90"))
         _say(f"{variant.name}: F1 {f1:.3f}, recall at 90 % {recall:.3f}, {result['seconds']:.0f} s")
     rows = rows_of(variants, results)
-    about = {"machine": _machine(), "commit": _commit(), "files": sources, "resamples": RESAMPLES}
+    about = {"machine": provenance.machine(), "commit": provenance.commit(), "files": sources, "resamples": RESAMPLES}
     _write(output / "ablations.json", json.dumps(_plain({"about": about, "rows": rows}), indent=1) + "\n")
     _write(output / "ablations.md", markdown(rows, about))
     plot(rows, output / "ablations.png")

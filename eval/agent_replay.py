@@ -3,6 +3,7 @@
   python eval/agent_replay.py                  # prints the table
   python eval/agent_replay.py -o eval/results  # and writes agent_replay.md and agent_replay.json
   python eval/agent_replay.py --show "make"    # one output, before and after
+  python eval/agent_replay.py --show list      # no such name, so it lists them
 
 Each command runs once, on projects that are made for it or on this repository, and its output goes the way that
 `linecls run` and the hooks go: the recall-first default for agents and the tight one. Commands whose tool is not
@@ -26,9 +27,9 @@ import numpy as np
 from agent_cases import CASES, REPOSITORY, Case, environment, make_projects
 
 import linecls
+from linecls import provenance
 from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, shorten
 from linecls.decoding import decode
-from linecls.evaluation import _commit, _machine
 from linecls.observation import Observation
 from linecls.protection import failure_lines
 from linecls.pruner import Pruner
@@ -199,14 +200,20 @@ def _summary(about: dict[str, Any], rows: list[Row]) -> str:
 
 @click.command(help=__doc__.replace("\n  python", "\n\n\b\n  python", 1) if __doc__ else None)
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for the two files.")
-@click.option("--show", metavar="NAME", help="Print one output, and what each profile shows of it.")
+@click.option(
+    "--show",
+    metavar="NAME",
+    help="Print one output, and what each profile shows of it. NAME is one of the first column of the table; one that"
+    " is none lists them.",
+)
 @click.option("--model", help="Model directory, in place of the embedded model.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
 def main(output: Path | None, show: str | None, model: str | None, threads: int | None) -> None:
     """Run the replay."""
     cases = [case for case in CASES if show in (None, case.name)]
     if not cases:
-        raise click.BadParameter(f"no case is called {show!r}", param_hint="--show")
+        names = "".join(f"\n  {case.name}" for case in CASES)
+        raise click.BadParameter(f"no case is called {show!r}; the cases are:{names}", param_hint="--show")
     pruner = Pruner.from_pretrained(model, threads=threads)
     rows, skipped, faults = [], [], []
     with tempfile.TemporaryDirectory(prefix="linecls-replay-") as scratch:
@@ -231,8 +238,8 @@ def main(output: Path | None, show: str | None, model: str | None, threads: int 
     about = {
         "linecls": linecls.__version__,
         "model": f"{artifact.name} {artifact.version}",
-        "commit": _commit(),
-        "machine": _machine(),
+        "commit": provenance.commit(),
+        "machine": provenance.machine(),
         "skipped": skipped,
     }
     report = to_markdown(about, rows)

@@ -48,6 +48,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--limit", type=float, help="milliseconds that the warm way may cost above the model")
     options = parser.parse_args()
+    from linecls import provenance
     from linecls.pruner import Pruner
 
     program = str(Path(sys.executable).with_name("linecls"))
@@ -85,7 +86,7 @@ def main() -> int:
                 raise SystemExit("some of the warm calls were not answered by the resident process")
         finally:
             subprocess.run([program, "daemon", "stop"], env=environment, check=False, stdout=subprocess.DEVNULL)
-    machine = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    machine = f"{provenance.measured_on()}, Python {platform.python_version()}"
     print(f"\nMedians of {options.repeats}; {machine}")
     return 1 if options.limit is not None and worst > options.limit else 0
 

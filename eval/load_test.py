@@ -227,7 +227,9 @@ def main() -> int:
     print("|---|---|---|---|---|---|---|---|")
     for outcome in outcomes:
         print(outcome.row())
-    machine = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    from linecls import provenance
+
+    machine = f"{provenance.measured_on()}, Python {platform.python_version()}"
     print(f"\n{machine}; {options.seconds:g} s a phase")
     if options.json:
         options.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes]), encoding="utf-8")

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import random
 import subprocess
@@ -75,13 +74,13 @@ def main(
     cost: bool,
     out: Path,
 ) -> None:
-    from linecls import __version__
+    from linecls import __version__, provenance
     from linecls.artifact import Artifact, embedded
 
     artifact = Artifact.read(model or embedded())
     result: dict[str, Any] = {
         "about": {
-            "machine": f"{_cpu()}, {os.cpu_count()} CPUs",
+            "machine": provenance.measured_on(),
             "model": f"{artifact.name} {artifact.version}",
             "versions": {"linecls": __version__, "python": platform.python_version()},
             "segment_lines": artifact.encoding.max_lines,
@@ -370,12 +369,6 @@ def as_markdown(result: dict[str, Any]) -> str:
 
 def _gap(gap: dict[str, float]) -> str:
     return f"{gap['value']:+.3f} [{gap['low']:+.3f}, {gap['high']:+.3f}]"
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.is_file() else []
-    return names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 import click
 import numpy as np
 
-from linecls.evaluation import _commit, _machine, _source
+from linecls import provenance
 from linecls.observation import Observation
 from linecls.protection import Protection, failure_lines
 from linecls.records import Record, load_records
@@ -165,9 +165,9 @@ def main(records: Path, predictions: Path | None, system: str, audit: int, seed:
     outputs = outputs_of(labelled)
     values = {
         "records": len(labelled),
-        "source": _source(records),
-        "commit": _commit(),
-        "machine": _machine(),
+        "source": provenance.source(records),
+        "commit": provenance.commit(),
+        "machine": provenance.machine(),
         "coverage": coverage(outputs),
         "cost": cost(labelled, outputs, read_predictions(predictions, system)) if predictions else None,
     }

@@ -16,9 +16,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Operators that are a product of two matrices, alone or with what is fused onto it.
 PRODUCTS = frozenset(
@@ -156,7 +159,28 @@ def profiled() -> Iterator[Work]:
     work.seconds, work.operations_by, work.bytes, work.calls = done.seconds, done.operations_by, done.bytes, done.calls
 
 
-class Inside:
+class _Watcher:
+    """While the block runs, every call of a session of ONNX Runtime goes through what `_watch` makes of it."""
+
+    def __enter__(self) -> Self:
+        import onnxruntime
+
+        self._kind = onnxruntime.InferenceSession
+        self._originals = {name: getattr(self._kind, name) for name in ("run", "run_with_iobinding")}
+        for name, original in self._originals.items():
+            setattr(self._kind, name, self._watch(original))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for name, original in self._originals.items():
+            setattr(self._kind, name, original)
+
+    def _watch(self, original: Any) -> Any:
+        """The function in the place of `original`, a method of the session."""
+        raise NotImplementedError
+
+
+class Inside(_Watcher):
     """Time inside the runtime and padding of its calls, while the block runs.
 
     seconds: with at least one call running; tokens, cells: true entries and size of all attention masks that
@@ -169,20 +193,7 @@ class Inside:
         self._running, self._since = 0, 0.0
         self._lock = threading.Lock()
 
-    def __enter__(self) -> Inside:
-        import onnxruntime
-
-        self._kind = onnxruntime.InferenceSession
-        self._originals = {name: getattr(self._kind, name) for name in ("run", "run_with_iobinding")}
-        for name, original in self._originals.items():
-            setattr(self._kind, name, self._timed(original))
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for name, original in self._originals.items():
-            setattr(self._kind, name, original)
-
-    def _timed(self, original: Any) -> Any:
+    def _watch(self, original: Any) -> Any:
         def call(session: Any, *arguments: Any, **options: Any) -> Any:
             feeds = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
             with self._lock:
@@ -204,7 +215,7 @@ class Inside:
         return call
 
 
-class Recorded:
+class Recorded(_Watcher):
     """The calls of the runtime that are made while the block runs, to be made again by themselves.
 
     What they read is kept: about 1.5 KB for each token, where the states are 384 wide.
@@ -213,20 +224,7 @@ class Recorded:
     def __init__(self) -> None:
         self._calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
 
-    def __enter__(self) -> Recorded:
-        import onnxruntime
-
-        self._kind = onnxruntime.InferenceSession
-        self._originals = {name: getattr(self._kind, name) for name in ("run", "run_with_iobinding")}
-        for name, original in self._originals.items():
-            setattr(self._kind, name, self._kept(original))
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for name, original in self._originals.items():
-            setattr(self._kind, name, original)
-
-    def _kept(self, original: Any) -> Any:
+    def _watch(self, original: Any) -> Any:
         def call(*arguments: Any, **options: Any) -> Any:
             self._calls.append((original, arguments, options))
             return original(*arguments, **options)

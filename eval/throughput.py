@@ -31,7 +31,7 @@ import click
 from runtime_profile import ATTENTIONS, PRODUCTS, Inside, Recorded, bandwidth, peak, profiled
 from throughput_worker import SYSTEMS
 
-from linecls import __version__
+from linecls import __version__, provenance
 from linecls.artifact import Artifact, embedded
 
 HERE = Path(__file__).parent
@@ -453,11 +453,6 @@ def about(
     artifact: Artifact,
 ) -> dict[str, Any]:
     """What it takes to repeat the run."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = lines[0].partition(":")[2].strip() if lines else cpu
     versions = {"linecls": __version__, "python": platform.python_version()}
     for package in ("onnxruntime", "onnxruntime-gpu", "torch", "transformers", "squeez"):
         try:
@@ -474,7 +469,7 @@ def about(
         "rounds": rounds,
         "threads": threads,
         "device": device,
-        "machine": f"{cpu}, {os.cpu_count()} CPUs",
+        "machine": provenance.measured_on(),
         "usd_per_hour": price,
         "model": f"{artifact.name} {artifact.version}",
         "sha256_of_files": {name: digest[:16] for name, digest in artifact.sha256.items()},

@@ -15,8 +15,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
-import os
-import platform
 import random
 import tempfile
 import time
@@ -26,6 +24,7 @@ from typing import Any
 
 import click
 
+from linecls import provenance
 from linecls.artifact import file_sha256
 from linecls.errors import LineclsError, missing_extra
 from linecls.records import Record, load_records, write_records
@@ -173,7 +172,7 @@ def main(
         },
         "records": {role: len(found) for role, found in records.items()},
         "minutes": round((time.perf_counter() - started) / 60, 1),
-        "machine": {"cpu": platform.machine(), "cores": os.cpu_count()},
+        "machine": provenance.machine(),
     }
     (output / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     click.echo(f"wrote {output} after {about['minutes']} minutes", err=True)

@@ -21,9 +21,10 @@ import click
 import numpy as np
 import onnx
 import onnxruntime
-from make_default import RESULTS, machine
+from make_default import RESULTS
 from onnx import TensorProto, helper, numpy_helper
 
+from linecls import provenance
 from linecls.artifact import ENCODER, Artifact, embedded
 from linecls.session import physical_cores
 
@@ -59,7 +60,7 @@ def main(model: Path, variant: str | None, threads: int) -> None:
         "share_of_products": sum(shares.get(kind, 0.0) for kind in _PRODUCTS),
         "share_of_attention": sum(shares.get(kind, 0.0) for kind in _ATTENTION),
         "share_by_operator": {kind: share for kind, share in shares.items() if share >= 0.005},
-        "machine": machine(),
+        "machine": provenance.measured_on(),
     }
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"floor_{variant}.json").write_text(json.dumps(values, indent=2) + "\n")

@@ -10,8 +10,6 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import random
 import tempfile
 import time
@@ -22,7 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
-from linecls import exporting
+from linecls import exporting, provenance
 from linecls.artifact import ENCODER, Artifact, embedded, file_sha256
 from linecls.observation import Observation
 from linecls.pruner import Pruner
@@ -196,18 +194,9 @@ def quantisation_report(rows: list[VariantResult], dev: Path, compared: int, tot
         "so few records is noisier than what the forms differ by. The time is that of the whole way, tokenising\n"
         "included, over the tokens of all distinct observations.\n\n"
         f"Data: {compared} of the {total} records of {dev.name} (seed 0; sha256 {file_sha256(dev)[:16]}).\n"
-        f"Machine: {machine()}. Command: `python export/make_default.py make CHECKPOINT --dev {dev.name}"
+        f"Machine: {provenance.measured_on()}. Command: `python export/make_default.py make CHECKPOINT --dev {dev.name}"
         " --calibrate … …`\n"
     )
-
-
-def machine() -> str:
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].partition(":")[2].strip() if names else model
-    return f"{model}, {os.cpu_count()} CPUs"
 
 
 @main.command(help="Write the model card from a report of `linecls eval` on this very model.")

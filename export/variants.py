@@ -18,8 +18,9 @@ from pathlib import Path
 
 import click
 import numpy as np
-from make_default import RESULTS, machine
+from make_default import RESULTS
 
+from linecls import provenance
 from linecls.artifact import ENCODER, Artifact, file_sha256
 from linecls.observation import Observation
 from linecls.pruner import Pruner
@@ -127,7 +128,8 @@ def table(rows: list[Row], artifact: Artifact, records: Path, used: int, total: 
         "fp16 through casts; its time says nothing of a GPU.\n\n"
         f"Model: {artifact.name} {artifact.version}. Data: {used} of the {total} records of {records.name} (seed 0;"
         f" sha256 {file_sha256(records)[:16]}).\n"
-        f"Machine: {machine()}. Command: `python export/variants.py MODEL {records.name} --limit {used}`\n"
+        f"Machine: {provenance.measured_on()}."
+        f" Command: `python export/variants.py MODEL {records.name} --limit {used}`\n"
     )
 
 

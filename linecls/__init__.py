@@ -7,8 +7,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # for typing.TYPE_CHECKING one would import it, before the command can handle a signal
+if TYPE_CHECKING:
+    from typing import Any
+
+    from linecls.pruner import Pruner, Pruning
+    from linecls.records import Record, load_records
+    from linecls.spans import Span
 
 __version__ = "0.1.0"
 __all__ = ["Pruner", "Pruning", "Record", "Span", "__version__", "load_records"]
@@ -22,14 +27,11 @@ _LAZY = {
     "load_records": "linecls.records",
 }
 
-if TYPE_CHECKING:
-    from linecls.pruner import Pruner, Pruning
-    from linecls.records import Record, load_records
-    from linecls.spans import Span
-
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
+        from importlib import import_module
+
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'linecls' has no attribute {name!r}")
 

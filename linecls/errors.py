@@ -15,6 +15,10 @@ class DeviceError(LineclsError):
     """The asked-for device is unknown or has no execution provider in the installed ONNX Runtime."""
 
 
+class QueryError(LineclsError, ValueError):
+    """A query is empty: there is nothing to look for."""
+
+
 class RecordError(LineclsError):
     """A row of a record file is malformed; the message names the file and the line."""
 
@@ -25,6 +29,11 @@ class MissingExtraError(LineclsError):
 
 class StoreError(LineclsError):
     """The store of original outputs cannot be used, or does not hold what was asked for."""
+
+
+def empty_query() -> QueryError:
+    """The error for a query that asks nothing (`observation.is_blank`)."""
+    return QueryError("the query is empty: say what to look for")
 
 
 def missing_extra(package: str, extra: str) -> MissingExtraError:

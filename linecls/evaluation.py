@@ -8,9 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import platform
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linecls
-from linecls import metrics
-from linecls.artifact import file_sha256
+from linecls import metrics, provenance
 from linecls.calibration import Calibration, calibrate
 from linecls.comparing import Difference, holm, paired_difference
 from linecls.curves import SHARES, bias_curve, ranked_recall
@@ -354,9 +350,9 @@ def evaluate(
         reports[system.name] = _score(labelled, system, run, timing, files, bootstrap, seed)
     about = {
         "linecls": linecls.__version__,
-        "commit": _commit(),
-        "machine": _machine(),
-        "files": [_source(source) for source in sources],
+        "commit": provenance.commit(),
+        "machine": provenance.machine(),
+        "files": [provenance.source(source) for source in sources],
         "sample": sample,
         "failed": failures,
         "records": len(labelled),
@@ -616,52 +612,6 @@ def _compare(
             other.name: pair for other, pair in zip(others, zip(differences, adjusted, strict=True), strict=True)
         }
     return found
-
-
-# --- where and on what it ran --------------------------------------------------------------------------
-
-
-def _machine() -> dict[str, Any]:
-    cpu = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                cpu = line.partition(":")[2].strip()
-                break
-    except OSError:
-        pass  # not Linux
-    return {
-        "cpu": cpu or "unknown",
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "system": platform.system(),
-    }
-
-
-def _commit() -> str | None:
-    """The commit of the checkout that tracks this file, with `-dirty` after changes; None elsewhere."""
-    here = Path(__file__)
-    git = ["git", "-C", str(here.parent)]
-    try:
-        subprocess.run([*git, "ls-files", "--error-unmatch", here.name], check=True, capture_output=True, timeout=10)
-        found = subprocess.run(
-            [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip() or None
-
-
-def _source(source: str | Path) -> dict[str, Any]:
-    """Name (never the folder, which says more about the machine than about the data) and sha256."""
-    path = Path(source)
-    if not path.is_file():
-        return {"name": str(source), "sha256": None}
-    return {"name": path.name, "sha256": file_sha256(path)}
 
 
 # --- ready for JSON ------------------------------------------------------------------------------------

@@ -24,15 +24,18 @@ FUSED = ("MultiHeadAttention", "SkipLayerNormalization", "LayerNormalization", "
 def fuse_encoder(source: Path, target: Path, *, half: bool = False) -> dict[str, int]:
     """Write `source` with fused operators; give how many there are of each of `FUSED`.
 
-    Skip connections, layer norms and GELUs by ONNX Runtime's transformers optimiser, attention by
-    `fuse_attention`. half: weights and activations in float16, inputs and outputs as before; the angles of rotary
-    positions stay in float32.
+    Layer norms and GELUs by ONNX Runtime's transformers optimiser, attention by `fuse_attention`.
+    half: for a GPU: weights and activations in float16, inputs and outputs as before; the angles of rotary
+    positions stay in float32; skip connections are one with their norm. On a CPU the two apart take less than half
+    the time of SkipLayerNormalization (runtime 1.32), whose sums are not vectorised.
     """
     from onnxruntime.transformers.fusion_options import FusionOptions
     from onnxruntime.transformers.optimizer import optimize_model
 
     options = FusionOptions("bert")
     options.enable_attention = False
+    options.enable_skip_layer_norm = half
+    options.enable_bias_skip_layer_norm = half
     model = onnx.load(str(source))
     _give_norms_a_bias(model.graph)
     onnx.save(model, str(target))

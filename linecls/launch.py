@@ -9,18 +9,17 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from linecls.interrupts import Interrupts
+from linecls.interrupts import INTERRUPTED, Interrupted, Interrupts
 
 
 def main(prog_name: str | None = None) -> None:
     """The program. prog_name: what help and errors call it; None takes it from the command."""
     try:
-        if _is_plain(sys.argv[1:]):
+        if sys.argv[1:2] == ["prune"]:
             _prune(sys.argv[1:], prog_name)
         else:
+            Interrupts.hand_over()
             _ordinary(prog_name)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -40,12 +39,12 @@ def _is_plain(arguments: list[str]) -> bool:
 
 
 def _prune(arguments: list[str], prog_name: str | None) -> None:
-    from linecls.interrupts import Interrupted, Interrupts
-
-    signals = Interrupts()
+    signals = Interrupts.entered(until_read=True)
+    kept = None
     try:
         with signals:
-            kept = _kept(arguments, signals)
+            if _is_plain(arguments):
+                kept = _kept(arguments, signals)
             if kept is None:
                 _ordinary(prog_name)  # which goes on with the same signals
     except Interrupted as interrupt:
@@ -60,6 +59,10 @@ def _kept(arguments: list[str], signals: Interrupts) -> bytes | None:
 
     if os.environ.get(client.ENVIRONMENT) == "0" or (raw := _input(arguments[2:], signals)) is None:
         return None
+    from linecls.observation import Observation, is_text
+
+    if not is_text(raw):
+        return None
     from linecls.progress import Progress
 
     progress = Progress()
@@ -69,7 +72,6 @@ def _kept(arguments: list[str], signals: Interrupts) -> bytes | None:
         progress.clear()
     if found is None or not found.spans:
         return None
-    from linecls.observation import Observation
     from linecls.spans import Span
 
     kept = Observation.of(raw).select([Span(*span) for span in found.spans])
@@ -86,6 +88,7 @@ def _input(files: list[str], signals: Interrupts) -> bytes | None:
         if files:
             if not os.path.isfile(files[0]):  # a pipe gives its bytes only once
                 return None
+            signals.settle()
             with open(files[0], "rb") as stream:
                 return stream.read()
         if sys.stdin is None or sys.stdin.isatty():
@@ -109,7 +112,6 @@ def _written(kept: bytes) -> bool:
 
 def _give_back(raw: bytes) -> int:
     """Write what was read of a pipe before a signal came; the status when that fails, else 0."""
-    from linecls.interrupts import INTERRUPTED
     from linecls.streams import OutputError, discard_stdout, warn, write_stdout
 
     try:

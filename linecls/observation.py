@@ -97,6 +97,11 @@ def scoring_text(line: str) -> str:
     return _CONTROLS.sub(" ", line)
 
 
+def is_blank(query: str) -> bool:
+    """Whether a query asks nothing: it holds white space and controls alone. Nobody prunes for one."""
+    return not _CONTROLS.sub(" ", query).strip()
+
+
 def is_text(raw: bytes) -> bool:
     """Whether an output is text: no NUL byte in its first 64 KiB, and nearly all of them UTF-8."""
     probe = raw[:_PROBE]

@@ -17,9 +17,9 @@ from tokenizers import Tokenizer
 from linecls.artifact import ENCODER, SCORER, TOKENIZER, Artifact, resolve
 from linecls.decoding import Budget, OperatingPoint, best_line, decode
 from linecls.encoding import Pair, Query, Segment, WindowEncoder, Windows
-from linecls.errors import ArtifactError
+from linecls.errors import ArtifactError, empty_query
 from linecls.network import ENCODER_OUTPUTS, SCORER_OUTPUTS, Logits, Network, SplitNetwork
-from linecls.observation import Observation, scoring_text
+from linecls.observation import Observation, is_blank, scoring_text
 from linecls.session import Session, choose_device
 from linecls.spans import Span, count_lines
 
@@ -132,7 +132,8 @@ class Pruner:
             those of the model's tokenizer.
         progress: called with the number of lines done so far and that of all lines, after each segment of a
             long observation.
-        Raises ValueError for an option out of range, LineclsError for an unknown operating point.
+        Raises ValueError for an option out of range, QueryError for an empty query, LineclsError for an unknown
+        operating point.
         """
         options = {
             "bias": bias,
@@ -165,7 +166,8 @@ class Pruner:
         network is `batch_invariant`, windows of many observations are packed by length into calls of about
         `batch_tokens` tokens; dynamic int8 encodes every observation by itself. Neither changes a result: spans,
         bytes and logits are those of `prune`. Consecutive queries on one observation share its encoding. Memory grows
-        with the longest observation's lines, and with `batch_tokens`, not with the number of pairs.
+        with the longest observation's lines, and with `batch_tokens`, not with the number of pairs. An empty query
+        raises QueryError when its pair is read, and nothing comes after that.
         """
         point, budget = self._decoding(
             bias=bias,
@@ -215,6 +217,8 @@ class Pruner:
             for query, raw in pairs:
                 if not isinstance(query, str):
                     raise TypeError(f"a query is str, not {type(query).__name__}")
+                if is_blank(query):
+                    raise empty_query()
                 job = _Job(Observation.of(raw), progress)
                 waiting.append(job)
                 for pair in self._reader.pairs(self.encoder.query(query), job.observation):

@@ -30,8 +30,9 @@ from typing import IO, Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from linecls.errors import LineclsError, RecordError, missing_extra
+from linecls.errors import LineclsError, RecordError, empty_query, missing_extra
 from linecls.locating import line_texts, locate_lines, shorten
+from linecls.observation import is_blank
 from linecls.spans import Span, merge
 
 Form = Literal["canonical", "v1", "encoder"]
@@ -118,6 +119,14 @@ class Record:
 
 
 # --- the forms --------------------------------------------------------------------------------------------
+
+
+def require_queries(records: Iterable[Record], source: str) -> None:
+    """Raise RecordError, naming the record, when one of them asks nothing: no system can answer it."""
+    for number, record in enumerate(records, 1):
+        if is_blank(record.query):
+            name = f"{number} ({record.instance_id})" if record.instance_id else str(number)
+            raise RecordError(f"{source}: record {name}: {empty_query()}")
 
 
 def detect_form(row: Mapping[str, Any]) -> Form:

@@ -74,12 +74,15 @@ def _escape(text: str) -> str:
     return _IMITATION.sub(r"[\\\1", text) if "[" in text else text
 
 
-def as_dict(observation: Observation, spans: Sequence[Span], answerable: float | None) -> dict[str, Any]:
+def as_dict(
+    observation: Observation, spans: Sequence[Span], answerable: float | None, unfit_tokens: int | None = None
+) -> dict[str, Any]:
     """The answer as plain values for JSON.
 
     Keys: `spans` (start_line, end_line; 1-based, inclusive), `kept_lines`, `total_lines`, `answerable`
     (probability; null when no model ran) and `text`. JSON cannot hold bytes that are no UTF-8: `text` then
-    carries U+FFFD in their place, and `text_base64` stands beside it with the exact bytes.
+    carries U+FFFD in their place, and `text_base64` stands beside it with the exact bytes. `unfit_tokens` is there
+    only where it says why nothing is kept: the tokens of the best line, which are over max_tokens.
     """
     kept = observation.select(spans)
     raw = kept if isinstance(kept, bytes) else kept.encode("utf-8", "surrogatepass")
@@ -94,4 +97,6 @@ def as_dict(observation: Observation, spans: Sequence[Span], answerable: float |
         raw.decode("utf-8")
     except UnicodeDecodeError:
         values["text_base64"] = base64.b64encode(raw).decode("ascii")
+    if unfit_tokens is not None:
+        values["unfit_tokens"] = unfit_tokens
     return values

@@ -150,8 +150,10 @@ class Session:
                 "trt_timing_cache_path": str(cache),
             }
             providers.insert(0, (_TENSORRT_PROVIDER, engine))
+        # On the CPU the fused operator is slower than its parts; see `fusing.fuse_encoder`.
+        slow = ["SkipLayerNormFusion"] if kind == "cpu" else None
         try:
-            return self._runtime.InferenceSession(graph, options, providers=providers)
+            return self._runtime.InferenceSession(graph, options, providers=providers, disabled_optimizers=slow)
         except Exception as error:  # the runtime raises a dozen kinds, most of them its own
             raise ArtifactError(f"the runtime cannot load {graph}: {_one_line(error)}") from error
 

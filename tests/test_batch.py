@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from linecls.batch.run import Plan, run_batch
 from linecls.batch.sources import JsonLines, open_source
 from linecls.batch.spool import Spool
 from linecls.cli import main
-from linecls.cli.batch import Bar
+from linecls.cli.batch import Bar, Notes
 from linecls.errors import LineclsError
 from linecls.observation import Observation
 from linecls.pruner import Pruner, Pruning
@@ -63,6 +64,13 @@ def read(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()]
 
 
+class Words:
+    """A tokenizer that counts words."""
+
+    def encode_batch(self, texts, **_):
+        return [SimpleNamespace(ids=text.split()) for text in texts]
+
+
 @dataclass
 class FirstLine:
     """A pruner that keeps the first line, fails where it is told to, and reads `ahead` pairs ahead."""
@@ -70,6 +78,7 @@ class FirstLine:
     fails_on: str = "\0never"
     ahead: int = 3
     pruned: list[str] = field(default_factory=list)
+    encoder: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(tokenizer=Words()))
 
     def prune(self, query, observation, **options):
         return next(self.prune_many([(query, observation)], **options))
@@ -137,6 +146,7 @@ def test_every_form_of_input_gives_the_same_rows(stub, batch, tmp_path):
         "kept_bytes": 18,
         "total_bytes": len(rows[0]["tool_output"]),
         "answerable": 0.5,
+        "unfit_tokens": None,
         "error": None,
     }
 
@@ -203,6 +213,20 @@ def test_the_answers_are_those_of_prune(tiny_model_dir, tmp_path):
         assert row["answerable"] == expected.answerable
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_best_line_over_the_token_limit_is_told(tiny_model_dir, tmp_path, form):
+    if form == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [{"query": "login", "tool_output": text} for text in ("login failed " * 40 + "\n", "x\n")]
+    source, target = write(tmp_path / "in.jsonl", rows), tmp_path / f"out.{form}"
+    options = {"bias": -1000.0, "max_tokens": 10}
+    assert run_batch(Plan(str(source), target, options=options, model=str(tiny_model_dir), device="cpu")).failed == 0
+    first, second = read(target) if form == "jsonl" else parquet.read_table(target).to_pylist()
+    pruner = Pruner.from_pretrained(tiny_model_dir, device="cpu")
+    assert first["unfit_tokens"] == pruner.prune("login", rows[0]["tool_output"], **options).unfit_tokens > 10
+    assert (first["spans"], second["unfit_tokens"], second["kept_lines"]) == ([], None, 1)
+
+
 # Bad rows
 
 
@@ -216,6 +240,7 @@ BAD = [
     (b'{"query": "q", "output": "x"}', "field 'tool_output' is missing; the row has: query, output"),
     (b'{"query": null, "tool_output": "x"}', "field 'query' is null"),
     (b'{"query": " ", "tool_output": "x"}', "field 'query' is empty"),
+    (b'{"query": "\\u0000\\u3000", "tool_output": "x"}', "field 'query' is empty"),
     (b'{"query": 7, "tool_output": "x"}', "field 'query' is a number"),
     (b'{"query": "q", "tool_output": ["x"]}', "field 'tool_output' is a list"),
     (b'{"query": "q", "tool_output": "x", "n": ' + b"9" * 5000 + b"}", "not usable JSON"),
@@ -785,6 +810,18 @@ def test_report_as_a_plot(stub, batch, tmp_path):
     assert json.loads((tmp_path / "p.json").read_text())["rows"] == 6
 
 
+@pytest.mark.parametrize("name", ["r.html", "r.png"])
+def test_a_plot_without_matplotlib_is_refused_before_the_run(stub, batch, tmp_path, monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    source = write(tmp_path / "in.jsonl", observations(2))
+    result = batch(source, "-o", tmp_path / "out.jsonl", "--report", tmp_path / name)
+    assert (result.exit_code, stub.pruned) == (2, [])
+    assert result.stderr == "linecls: matplotlib is not installed; run: pip install 'linecls[eval]'\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    assert batch(source, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "r.json").exit_code == 0
+    assert "matplotlib (extra `eval`)" in " ".join(batch("--help").stdout.split())
+
+
 def test_a_report_of_no_row():
     assert report._distribution(np.zeros(report._STEPS + 1, np.int64), 0.0, 0, 0)["overall"] is None
 
@@ -843,6 +880,36 @@ def test_quiet_where_nobody_looks_and_a_bar_where_somebody_does(stub, batch, tmp
         assert text.endswith(" removed")
         assert " rows/s, " in terminal.getvalue()
         assert " tokens/s, " in terminal.getvalue()
+
+
+@pytest.mark.parametrize(("total", "ahead"), [(1000, "; 30% of the input, about 1:10 to go"), (None, "")])
+def test_a_line_now_and_then_where_nobody_looks(monkeypatch, capsys, total, ahead):
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr("time.monotonic", lambda: clock.now)
+    rows = [make_row(row, Fields(), i, b"", 100 * i) for i, row in enumerate(observations(5), 1)]
+    outcomes = [replace(outcome, tokens=900) for outcome in prune_rows(FirstLine(), rows, {})]
+    with Notes() as notes:
+        notes.begins(total, 0)
+        for outcome in outcomes[:2]:
+            clock.now += 10
+            notes.row(outcome)
+        assert capsys.readouterr().err == ""  # of a short run nothing
+        for outcome in outcomes[2:]:
+            clock.now += 10
+            notes.row(outcome)
+    removed = 1 - 3 / sum(outcome.total_lines for outcome in outcomes[:3])
+    says = f"linecls: 3 rows, 0.1 rows/s, 90 tokens/s, {removed:.1%} removed{ahead}\n"
+    assert capsys.readouterr().err == says
+
+
+def test_lines_go_where_stderr_is_no_terminal(stub, batch, tmp_path, monkeypatch):
+    monkeypatch.setattr("linecls.progress.NOTE_SECONDS", 0.0)
+    source = write(tmp_path / "in.jsonl", observations(3))
+    result = batch(source, "-o", tmp_path / "out.jsonl")
+    first, *_, last = result.stderr.splitlines()
+    assert first.startswith("linecls: 1 rows, ")
+    assert last.startswith("linecls: 3 rows, ")
+    assert "100% of the input, about 0:00 to go" in last
 
 
 def test_tokens_are_estimated(tiny_model_dir):

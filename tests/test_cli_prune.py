@@ -8,6 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 import types
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from linecls.errors import missing_extra
 from linecls.observation import Observation
 from linecls.spans import Span
 
-ODD = b"login failed\r\n\xff\xfe\x00 raw\n\x1b[31mFAILED\x1b[0m\n\nno end"
+ODD = b"login failed\r\n\xff\xfe raw\n\x1b[31mFAILED\x1b[0m\n\nno end"
 
 
 @pytest.fixture
@@ -50,10 +52,15 @@ def test_kept_bytes_come_out_as_they_were(prune):
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, b"", "")
 
 
-def test_an_empty_answer_from_binary_input_is_explained(prune):
-    result = prune("login", "--bias", "1000")
-    assert (result.exit_code, result.stdout_bytes) == (0, b"")
-    assert result.stderr == "linecls: note: the input is binary, and nothing in it answers the query\n"
+@pytest.mark.parametrize("raw", [b"login failed\n\x00", bytes(range(256)) * 300, "plain".encode("utf-16")])
+def test_binary_input_goes_through_unchanged(prune, raw):
+    note = "linecls: note: the input is binary and was not pruned\n"
+    for arguments, status in (((), 0), (("--numbers",), 0), (("--strict",), 1)):
+        result = prune("login", "--bias", "1000", *arguments, raw=raw)
+        assert (result.exit_code, result.stdout_bytes, result.stderr) == (status, raw, note)
+    answer = json.loads(prune("login", "--bias", "1000", "--json", raw=raw).stdout)
+    assert base64.b64decode(answer.get("text_base64", "")) == raw or answer["text"].encode() == raw
+    assert answer["warning"] == "the input is binary and was not pruned"
 
 
 def test_a_best_line_over_the_token_limit_is_explained(prune):
@@ -63,6 +70,9 @@ def test_a_best_line_over_the_token_limit_is_explained(prune):
     assert result.stderr.startswith("linecls: note: the best line has ")
     assert result.stderr.endswith(" tokens, more than --max-tokens 20, so none of the answer is shown\n")
     assert prune("login", "--bias", "-1000", "--max-tokens", "0", raw=raw).stderr == ""
+    answer = json.loads(prune("login", "--json", "--bias", "-1000", "--max-tokens", "20", raw=raw).stdout)
+    assert f"the best line has {answer['unfit_tokens']} tokens" in result.stderr
+    assert "unfit_tokens" not in json.loads(prune("login", "--json", "--bias", "-1000", raw=raw).stdout)
 
 
 @pytest.mark.parametrize("size", [0, 300_000])
@@ -97,8 +107,8 @@ def test_any_bytes_give_whole_lines(prune, raw, bias):
 
 
 def test_numbers(prune):
-    result = prune("login", "--numbers", "--bias", "-1000", raw=b"one\r\ntwo\xff")
-    assert result.stdout_bytes == "   1│one\r\n".encode() + "   2│two".encode() + b"\xff"
+    result = prune("login", "--numbers", "--bias", "-1000", raw=b"one\r\nand two\xff")
+    assert result.stdout_bytes == "   1│one\r\n".encode() + "   2│and two".encode() + b"\xff"
 
 
 def test_json(prune):
@@ -347,7 +357,7 @@ def test_help_and_tables_on_a_full_disk(arguments):
     assert error.decode() == "linecls: cannot write the output: No space left on device\n"
 
 
-@pytest.mark.parametrize("query", ["", " \t"])
+@pytest.mark.parametrize("query", ["", " \t", "\x1f\u3000"])
 def test_an_empty_query_is_a_usage_error(prune, query):
     result = prune(query, raw=b"a line\n")
     assert (result.exit_code, result.stdout_bytes) == (2, b"")
@@ -390,12 +400,39 @@ def test_an_interrupt_while_it_reads_costs_no_byte(tiny_model_dir, number):
         run.stdin.write(raw)
         run.stdin.flush()
         run.send_signal(number)
+        if number == signal.SIGINT:
+            assert b"a second interrupt ends it at once" in run.stderr.readline()
+            run.send_signal(number)
         out, err = run.stdout.read(), run.stderr.read()  # the other side of the pipe is still open
         try:
             assert run.wait(60) == 128 + number
             assert (out, err) == (raw, INTERRUPTED)
         finally:
             run.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--max-bytes", "1000"), ("--json", "--max-bytes", "1000")])
+def test_what_the_other_side_writes_after_an_interrupt_is_not_lost(tiny_model_dir, arguments):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    raw, summary = b"line\n" * 20_000, b"= 1 failed, 7 passed, interrupted =\n"
+    run = interrupted("", "prune", "login", "--model", tiny_model_dir, *arguments, **pipes)
+    out: list[bytes] = []
+    reader = threading.Thread(target=lambda: out.append(run.stdout.read()))
+    reader.start()
+    run.stdin.write(raw)
+    run.stdin.flush()
+    run.send_signal(signal.SIGINT)  # as to the whole pipeline; a test runner then prints its summary
+    time.sleep(0.3)
+    run.stdin.write(summary)
+    run.stdin.close()
+    err = run.stderr.read()
+    reader.join(60)
+    run.stdout.close()
+    run.stderr.close()
+    assert run.wait(60) == 130
+    assert err.endswith(INTERRUPTED)
+    assert (json.loads(out[0])["text"].encode() if "--json" in arguments else out[0]) == raw + summary
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

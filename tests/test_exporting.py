@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,8 @@ def test_exported_model_prunes_and_states_where_it_comes_from(
     }
     assert artifact.providers == {"cpu": "int8", "cuda": "fp32"}
     fused = artifact.provenance["fused_operators"]
-    assert (fused["MultiHeadAttention"], fused["SkipLayerNormalization"], fused["BiasGelu"]) == (2, 4, 2)
+    assert (fused["MultiHeadAttention"], fused["LayerNormalization"], fused["BiasGelu"]) == (2, 5, 2)
+    assert fused["SkipLayerNormalization"] == 0  # slower on a CPU than its parts
     assert artifact.provenance["classifier"]["width"] == 32
     assert artifact.provenance["torch_onnx_difference"] <= exporting.PARITY
     observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
@@ -163,7 +165,7 @@ def test_modernbert_exports_in_every_variant(modernbert: exporting.Checkpoint, m
     assert artifact.providers == {"cpu": "int8", "cuda": "fp16"}
     sizes = {name: artifact.graphs(name)["encoder"].stat().st_size for name in exporting.VARIANTS}
     assert sizes["int8"] < sizes["fp32"] > sizes["fp16"]
-    for query, text in (("login failed", LONG), ("", SHORT[:700])):  # windows of 3,000 tokens, and one of 200
+    for query, text in (("login failed", LONG), ("?", SHORT[:700])):  # windows of 3,000 tokens, and one of 200
         logits = {
             name: Pruner.from_pretrained(modernbert_dir, device="cpu", variant=name, threads=1)
             .prune(query, text)
@@ -261,11 +263,17 @@ def test_exporting_leaves_the_model_as_it_was(modernbert: exporting.Checkpoint, 
     assert backbone(ids, torch.ones_like(ids)).isfinite().all()
 
 
+def count_operators(graph: Path) -> Counter[str]:
+    onnx = pytest.importorskip("onnx")
+    return Counter(node.op_type for node in onnx.load(str(graph)).graph.node)
+
+
 def test_half_precision_is_close(exported: tuple[exporting.Checkpoint, Path], tmp_path: Path) -> None:
     checkpoint, directory = exported
     artifact = exporting.export(checkpoint, tmp_path / "model", variants=["fp16"], check_on=[("login", "login\n" * 9)])
     assert artifact.files == {"fp16": {"encoder": "encoder-fp16.onnx", "scorer": "scorer.onnx"}}
     assert artifact.graphs()["encoder"].stat().st_size < (directory / "encoder-fp32.onnx").stat().st_size
+    assert count_operators(artifact.graphs()["encoder"])["SkipLayerNormalization"] == 4  # for a GPU
     observation = "collected 12 items\nFAILED tests/test_login.py\n" * 10
     full, half = (
         Pruner.from_pretrained(where, device="cpu", variant=variant).prune("login test", observation).keep_logits
@@ -352,7 +360,7 @@ def test_command_exports_and_tunes(tmp_path: Path, tiny_tokenizer_path: Path) ->
     assert result.exit_code == 0, result.output
     artifact = Artifact.load(target)
     assert artifact.provenance["int8_errors"]
-    assert "fused operators of the encoder: MultiHeadAttention 2, SkipLayerNormalization 4" in result.stderr
+    assert "fused operators of the encoder: MultiHeadAttention 2, LayerNormalization 5" in result.stderr
     assert artifact.default_operating_point == "f1"
     assert set(artifact.operating_points) == {"f1", "recall"}
     assert list(artifact.files) == ["int8"]

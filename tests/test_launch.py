@@ -74,6 +74,11 @@ def test_without_an_answer_the_ordinary_way_reads_the_same_input(
     assert resident["ordinary"] == RAW
 
 
+def test_binary_input_goes_the_ordinary_way(resident: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    run(monkeypatch, "prune", "why", stdin=RAW + b"\0")
+    assert (resident["asked"], resident["ordinary"]) == ([], RAW + b"\0")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -180,3 +185,77 @@ def test_a_process_that_pruned_ends_with_the_status_and_all_of_its_output(tmp_pa
     )
     assert wrong.returncode == 2
     assert b"none" in wrong.stderr
+
+
+# The first moments
+
+
+def started(number: int, module: str, *arguments: str) -> tuple[int, bytes, bytes]:
+    """`linecls` that gets a signal when it is about to import a module: its status, and what it wrote."""
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            sys.meta_path.remove(self)\n"
+        f"            os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        f"sys.argv = ['linecls', *{arguments!r}]\n"
+        "from linecls.__main__ import program\n"
+        "program()\n"
+    )
+    source, sink = os.pipe()
+    os.write(sink, RAW)
+    os.close(sink)
+    with open(source, "rb") as stdin:
+        environment = {**os.environ, "LINECLS_DAEMON": "0"}
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, stdin=stdin, capture_output=True, timeout=120, check=False
+        )
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["linecls.launch", "linecls.serving.client", "click", "linecls.cli.prune"])
+@pytest.mark.parametrize("arguments", [("prune", "why"), ("prune", "why", "-", "--strict")])
+def test_a_signal_while_it_starts_costs_no_byte(number: int, module: str, arguments: tuple[str, ...]) -> None:
+    says = b"linecls: interrupted: what was read of the input went through unchanged\n"
+    assert started(number, module, *arguments) == (128 + number, RAW, says)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("module", ["linecls.launch", "click"])
+def test_a_signal_while_another_command_starts_ends_it_without_a_word(module: str) -> None:
+    assert started(signal.SIGINT, module, "model") == (130, b"", b"")
+    assert started(signal.SIGTERM, module, "model") == (-signal.SIGTERM, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_signal_before_signals_are_handled_costs_no_byte() -> None:
+    says = b"linecls: interrupted: what was read of the input went through unchanged\n"
+    assert started(signal.SIGINT, "linecls.interrupts", "prune", "why") == (130, RAW, says)
+    assert started(signal.SIGINT, "linecls.interrupts", "model") == (130, b"", b"")
+
+
+def test_next_to_nothing_is_imported_before_signals_are_handled() -> None:
+    folder = str(Path(launch.__file__).parent.parent)
+    code = (
+        f"import sys; sys.path.insert(0, {folder!r}); import linecls.__main__; print(*sys.modules)\n"
+        "import linecls.interrupts; print(*sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    at_first, then = (set(line.split()) for line in run.stdout.splitlines())
+    assert {name for name in at_first if name.startswith("linecls")} == {"linecls", "linecls.__main__"}
+    assert {name for name in then - at_first if name.startswith("linecls")} == {"linecls.interrupts"}
+    assert not {"typing", "re", "enum", "importlib"} & at_first
+    assert not {"typing", "re"} & then
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_signal_while_it_starts_ends_the_pruning_of_a_file(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(RAW)
+    says = f"linecls: interrupted; {log} still holds all of it\n".encode()
+    assert started(signal.SIGINT, "click", "prune", "why", str(log)) == (130, b"", says)

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from linecls import observation
-from linecls.observation import Observation, scoring_text, split_lines
+from linecls.observation import Observation, is_blank, scoring_text, split_lines
 from linecls.spans import Span, to_mask
 
 # Rich in line ends of every kind, in duplicates and in bytes that are no UTF-8.
@@ -154,3 +154,9 @@ def test_scoring_text_of_plain_ascii_is_the_line_without_its_end(body: str, end:
 )
 def test_scoring_text_examples(line: str, expected: str) -> None:
     assert scoring_text(line) == expected
+
+
+@pytest.mark.parametrize("query", ["", " ", "\t\r\n", "\x00\x7f\x1b", "\u3000\x85\u2028", "\ud800"])
+def test_white_space_and_controls_ask_nothing(query: str) -> None:
+    assert is_blank(query)
+    assert not is_blank(f"{query}?{query}")

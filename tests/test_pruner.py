@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linecls.errors import ArtifactError, LineclsError
+from linecls.errors import ArtifactError, LineclsError, QueryError
 from linecls.observation import Observation, split_lines
 from linecls.pruner import Pruner
 from linecls.session import Session
@@ -59,7 +59,7 @@ arbitrary_bytes = st.one_of(
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     observation=arbitrary_bytes,
-    query=st.sampled_from(["why does the login test fail", "", "\x00\ud800", "cache"]),
+    query=st.sampled_from(["why does the login test fail", "?", "\x00\ud800x", "cache"]),
     bias=st.floats(-4, 2),
     max_lines=st.none() | st.integers(0, 5),
 )
@@ -311,6 +311,15 @@ def test_a_token_budget_counts_what_the_tokenizer_counts(pruner, sentences, limi
         assert result.unfit_tokens is None
     if result.spans:
         assert best in result.text.split("\n")
+
+
+@pytest.mark.parametrize("query", ["", " \t\r\n", "\x00\x1f", "\u3000\x85", "\ud800"])
+def test_an_empty_query_is_refused(pruner, query):
+    with pytest.raises(ValueError, match="the query is empty: say what to look for") as error:
+        pruner.prune(query, "line\n")
+    assert isinstance(error.value, LineclsError)
+    with pytest.raises(QueryError):
+        list(pruner.prune_many([("login", "line\n"), (query, "line\n")]))
 
 
 def test_a_ten_megabyte_line_and_a_long_query(pruner, sentences):

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from linecls import locating
+from linecls.cli import main
 from linecls.errors import MissingExtraError, RecordError
 from linecls.observation import Observation
 from linecls.records import (
@@ -28,6 +30,7 @@ from linecls.records import (
     iter_records,
     load_records,
     locate_lines,
+    require_queries,
     to_chatml,
     to_encoder_view,
     to_row,
@@ -874,3 +877,16 @@ def test_reading_a_file_imports_nothing_heavy(tmp_path: Path) -> None:
         "assert not {'datasets', 'torch', 'pyarrow', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_record_that_asks_nothing_is_named(tmp_path: Path) -> None:
+    asks, blank = (Record(query=query, tool_output="a\n", gold_spans=[], instance_id="x#1") for query in ("?", " \x00"))
+    require_queries([asks], "dev.jsonl")
+    with pytest.raises(RecordError, match=r"^dev.jsonl: record 2 \(x#1\): the query is empty: say what to look for$"):
+        require_queries([asks, blank], "dev.jsonl")
+    path = tmp_path / "dev.jsonl"
+    write_records(path, [asks, blank])
+    for arguments in (["eval", str(path), "--system", "first"], ["tune", str(path), "--target", "tokens=5"]):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 2
+        assert "dev.jsonl: record 2 (x#1): the query is empty" in result.stderr

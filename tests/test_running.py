@@ -158,6 +158,12 @@ def test_what_goes_through_unchanged(linecls, script: str, options: tuple[str, .
     assert linecls.asked == []
 
 
+def test_of_a_binary_output_one_line_says_that_it_was_not_pruned(linecls) -> None:
+    result = linecls("--", "sh", "-c", f"{MANY}; printf '\\0'")
+    assert result.stderr == "linecls: note: the output is binary and was not pruned\n"
+    assert linecls("--", "sh", "-c", "printf '\\0'").stderr == ""  # short anyway
+
+
 def test_a_model_that_fails_costs_neither_output_nor_a_second_run(linecls, monkeypatch, tmp_path) -> None:
     def burst(*_, **__):
         raise RuntimeError("burst\nopen")
@@ -239,6 +245,27 @@ def test_a_signal_while_the_model_runs_costs_no_output(number: int) -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from linecls.cli import main, prune\n"
         "prune.answer = lambda *_, **__: (os.kill(os.getpid(), int(sys.argv[1])), time.sleep(30))\n"
+        "main(['run', '--', 'sh', '-c', sys.argv[2]])\n"
+    )
+    command = [sys.executable, "-c", code, str(int(number)), MANY]
+    run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
+    assert run.returncode == -number
+    assert run.stdout.count(b"\n") == 100
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_at_the_moment_in_which_the_command_ends_costs_no_output(number: int) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from linecls import running\n"
+        "from linecls.cli import main\n"
+        "begin = running.run\n"
+        "def run(*arguments, **options):\n"
+        "    finished = begin(*arguments, **options)\n"
+        "    os.kill(os.getpid(), int(sys.argv[1]))\n"
+        "    return finished\n"
+        "running.run = run\n"
         "main(['run', '--', 'sh', '-c', sys.argv[2]])\n"
     )
     command = [sys.executable, "-c", code, str(int(number)), MANY]

@@ -128,7 +128,8 @@ class OnlyCpu:
     def get_available_providers(self):
         return [*self._providers, "CPUExecutionProvider"]
 
-    def InferenceSession(self, graph, options, providers):
+    def InferenceSession(self, graph, options, providers, disabled_optimizers=None):
+        assert (disabled_optimizers is None) == (len(providers) > 1)  # a GPU has a good kernel of what it makes
         self.asked.append(providers)
         return self._runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 

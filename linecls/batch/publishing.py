@@ -121,6 +121,7 @@ def _schema(arrow: Any, types: dict[str, Any], with_bytes: bool) -> Any:
         ("kept_bytes", arrow.int64()),
         ("total_bytes", arrow.int64()),
         ("answerable", arrow.float64()),
+        ("unfit_tokens", arrow.int64()),
         ("error", arrow.string()),
     ]
     return arrow.schema([("row", arrow.int64()), *copied, *ours])

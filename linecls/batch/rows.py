@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from linecls.errors import LineclsError
+from linecls.observation import is_blank
 
 if TYPE_CHECKING:
     from linecls.pruner import Pruning
@@ -25,6 +26,7 @@ WRITTEN = (
     "kept_bytes",
     "total_bytes",
     "answerable",
+    "unfit_tokens",
     "error",
 )
 _MOST_NAMES = 12  # of a row's own fields in the message about a missing one
@@ -121,7 +123,7 @@ def make_row(values: Mapping[str, Any], fields: Fields, number: int, digest: byt
     else:
         if not isinstance(query, str):
             error = f"field {fields.query!r} is {_kind(query)}, not a string"
-        elif not query.strip():
+        elif is_blank(query):
             error = f"field {fields.query!r} is empty: say what to look for"
         elif not isinstance(observation, (str, bytes)):
             error = f"field {fields.observation!r} is {_kind(observation)}, not a string"
@@ -149,6 +151,7 @@ def answered(row: Row, pruning: Pruning, tokens: int = 0) -> Outcome:
         "kept_bytes": len(kept),
         "total_bytes": total_bytes,
         "answerable": pruning.answerable,
+        "unfit_tokens": pruning.unfit_tokens,
         "error": None,
     }
     return Outcome(

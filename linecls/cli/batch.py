@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from linecls.batch.run import ENGINES, Plan, run_batch
+from linecls.batch.run import ENGINES, Plan, Watcher, run_batch
 from linecls.cli._decoding_options import DECODING, decoding_options, model_options
+from linecls.progress import Reminder, clock
 from linecls.streams import warn
 
 if TYPE_CHECKING:
@@ -30,8 +32,9 @@ Examples:
   zcat calls.jsonl.gz | linecls batch - -o pruned.jsonl --max-lines 40 --report pruned.html
   linecls batch calls.jsonl -o pruned.jsonl --engine ray --workers 16
 
-OUT appears when it is complete. Until then OUT.part and OUT.journal stand beside it: when a run is killed, the
-same command goes on where it stood, and the output has the same bytes.
+Progress goes to stderr: a bar on a terminal, elsewhere a line every half minute. OUT appears when it is complete.
+Until then OUT.part and OUT.journal stand beside it: when a run is killed, the same command goes on where it stood,
+and the output has the same bytes.
 
 \b
 Exit status:
@@ -78,7 +81,8 @@ Exit status:
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the distribution of compression: .json, .html, or .png with the JSON beside it.",
+    help="Write the distribution of compression: .json, .html, or .png with the JSON beside it. HTML and PNG need"
+    " matplotlib (extra `eval`); without it the run does not begin.",
 )
 @click.option(
     "--engine",
@@ -131,8 +135,8 @@ def command(
         report=report,
     )
     try:
-        with Bar(sys.stderr) as bar:
-            result = run_batch(plan, bar if bar.is_shown else None)
+        with _watcher(sys.stderr) as watcher:
+            result = run_batch(plan, watcher)
     except KeyboardInterrupt:
         warn(f"interrupted; the same command goes on with {output}")
         raise
@@ -150,16 +154,45 @@ def command(
 _REDRAW_SECONDS = 0.2
 
 
-class Bar:
+def _watcher(stream: Any) -> AbstractContextManager[Watcher | None]:
+    """A bar on a terminal, a line now and then elsewhere, nothing where stderr is closed."""
+    if stream is None:
+        return nullcontext()
+    return Bar(stream) if stream.isatty() else Notes()
+
+
+class _Tally:
+    """What has been done, and how fast."""
+
+    def __init__(self) -> None:
+        self._rows = self._tokens = self._kept = self._lines = 0
+        self._start = 0.0
+
+    def _begin(self) -> None:
+        self._start = time.monotonic()
+
+    def _count(self, outcome: Outcome) -> None:
+        self._rows += 1
+        self._tokens += outcome.tokens
+        self._kept += outcome.kept_lines
+        self._lines += outcome.total_lines
+
+    def text(self) -> str:
+        """Rows, rows and tokens per second, share of the lines that is removed. Tokens are estimated from lengths."""
+        seconds = max(time.monotonic() - self._start, 1e-3)
+        text = f"{self._rows} rows, {self._rows / seconds:.1f} rows/s, {self._tokens / seconds:,.0f} tokens/s"
+        return text + (f", {1 - self._kept / self._lines:.1%} removed" if self._lines else "")
+
+
+class Bar(_Tally):
     """Progress on a terminal: share of the input, rows and tokens per second, compression so far."""
 
     def __init__(self, stream: Any) -> None:
+        super().__init__()
         self._stream = stream
-        self.is_shown = stream is not None and stream.isatty()
         self._bar: Any = None
-        self._rows = self._tokens = self._kept = self._lines = 0
         self._position = self._shown = 0
-        self._start = self._drawn = 0.0
+        self._drawn = 0.0
 
     def __enter__(self) -> Bar:
         return self
@@ -181,15 +214,12 @@ class Bar:
             label=f"after {resumed} rows" if resumed else None,
             update_min_steps=0,
         )
-        self._start = time.monotonic()
+        self._begin()
         self._bar.__enter__()
 
     def row(self, outcome: Outcome) -> None:
         """See `linecls.batch.run.Watcher`."""
-        self._rows += 1
-        self._tokens += outcome.tokens
-        self._kept += outcome.kept_lines
-        self._lines += outcome.total_lines
+        self._count(outcome)
         self._position = outcome.position
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
             self._draw()
@@ -198,8 +228,40 @@ class Bar:
         self._bar.update(max(self._position - self._shown, 0), self)
         self._shown, self._drawn = self._position, time.monotonic()
 
-    def text(self) -> str:
-        """What stands behind the bar. Tokens are estimated from the lengths."""
-        seconds = max(time.monotonic() - self._start, 1e-3)
-        text = f"{self._rows} rows, {self._rows / seconds:.1f} rows/s, {self._tokens / seconds:,.0f} tokens/s"
-        return text + (f", {1 - self._kept / self._lines:.1%} removed" if self._lines else "")
+
+class Notes(_Tally):
+    """Progress off a terminal: a line every half minute, so that a log shows that a long run goes on, and how fast."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total: int | None = None
+        self._first: tuple[int, float] | None = None  # where the input stood at the first row, and when
+        self._reminder = Reminder()
+
+    def __enter__(self) -> Notes:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def begins(self, total: int | None, resumed: int) -> None:
+        """See `linecls.batch.run.Watcher`."""
+        self._total = total
+        self._begin()
+        self._reminder = Reminder()
+
+    def row(self, outcome: Outcome) -> None:
+        """See `linecls.batch.run.Watcher`."""
+        self._count(outcome)
+        now = time.monotonic()
+        self._first = self._first or (outcome.position, now)  # where a run goes on, the rows before took no time
+        if not self._reminder.is_due():
+            return
+        text = self.text()
+        if self._total:
+            text += f"; {min(outcome.position / self._total, 1):.0%} of the input"
+            position, then = self._first
+            if (done := outcome.position - position) > 0:
+                left = (now - then) * max(self._total - outcome.position, 0) / done
+                text += f", about {clock(left)} to go"
+        warn(text)

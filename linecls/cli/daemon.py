@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
 from linecls.cli._decoding_options import seconds
 from linecls.errors import LineclsError
 from linecls.streams import warn
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 _HELP = """Keep the model loaded in a process of its own, so that `linecls prune` need not load it.
 
@@ -36,6 +41,7 @@ Exit status:
   1  status: none runs, or one does not answer; stop: one did not end; run: another runs already
   2  it cannot start; one line on stderr says why
 """
+_Found = TypeVar("_Found")
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _GAVE_WAY = 1  # status of `daemon run` where another process holds the lock
 
@@ -97,30 +103,59 @@ def run(model: str | None, device: str, threads: int | None, idle: int | None) -
 def start(model: str | None, device: str, threads: int | None, idle: int | None, wait: float) -> None:
     """Start a process in the background and wait until it answers."""
     from linecls.serving import client, endpoint
+    from linecls.serving.daemon import is_held
     from linecls.session import parse_device
 
     parse_device(device)
-    place = endpoint.find(model, device, threads)
-    if (running := _status(place.socket)) is not None:
-        click.echo(f"already running: pid {running['pid']}, socket {place.socket}")
-        return
-    process = client.start(place, idle_seconds=idle, patience=0)
-    now = time.monotonic()
-    limit, started, pause = now + wait, now, 0.5
-    while (now := time.monotonic()) < limit:
-        ended = None if process is None else process.poll()
-        if (running := _status(place.socket)) is not None:
-            is_ours = process is not None and running["pid"] == process.pid
-            click.echo(f"{'running' if is_ours else 'already running'}: pid {running['pid']}, socket {place.socket}")
-            return
-        if ended not in (None, _GAVE_WAY):
-            raise LineclsError("it ended at once; `linecls daemon run` shows why")
-        if ended == _GAVE_WAY and now >= started + pause:
-            # Another start was first, and its process is loading the model. Should it fail, this one is next.
-            process = client.start(place, idle_seconds=idle, patience=0)
-            started, pause = now, pause * 2
-        time.sleep(0.05)
-    raise LineclsError(f"it did not answer within {wait:g} s; `linecls daemon run` shows why")
+    limit = time.monotonic() + wait
+    started: dict[str, Popen[bytes]] = {}  # by the name of the endpoint
+    silent: LineclsError | None = None
+    # What the processes say while they start; the file has no name, and is gone when nobody has it open.
+    with tempfile.TemporaryFile() as errors:
+        while True:
+            # Anew each time: a file of the package that changes meanwhile gives the socket another name.
+            place = endpoint.find(model, device, threads)
+            process = started.get(place.name)
+            ended = None if process is None else process.poll()
+            try:
+                running, silent = _status(place.socket), None
+            except LineclsError as error:  # on a busy machine it may take its time
+                running, silent = None, error
+            if running is not None:
+                is_ours = running["pid"] in {each.pid for each in started.values()}
+                state = "running" if is_ours else "already running"
+                click.echo(f"{state}: pid {running['pid']}, socket {place.socket}")
+                return
+            if ended is not None and not _gave_way(ended, errors):
+                raise LineclsError(f"it ended at once: {_last_line(errors)}")
+            # Of two starts at once the process of one gives way, and is next should that of the other fail.
+            if silent is None and (process is None or ended is not None) and not is_held(place.lock):
+                begun = client.start(place, idle_seconds=idle, patience=0, errors=errors)
+                started |= {} if begun is None else {place.name: begun}
+            if time.monotonic() >= limit:
+                break
+            time.sleep(0.05)
+    if silent is not None:
+        raise silent
+    raise LineclsError(
+        f"it does not answer after {wait:g} s and may still be loading the model; linecls daemon status shows when it"
+        " does, --wait waits longer"
+    )
+
+
+def _gave_way(status: int, errors: BinaryIO) -> bool:
+    """Whether a process has ended because another one serves the same; an interpreter that fails has its status too."""
+    from linecls.serving.daemon import GAVE_WAY
+
+    return status == _GAVE_WAY and _last_line(errors) == GAVE_WAY
+
+
+def _last_line(errors: BinaryIO) -> str:
+    """The last that a process said on its stderr, without the name of the program."""
+    said = os.pread(errors.fileno(), 1 << 16, 0)  # the process writes where this would leave the file's position
+    lines = said.decode("utf-8", "replace").splitlines()
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return last.removeprefix("linecls: ") or "it did not say why; `linecls daemon run` may"
 
 
 @command.command(short_help="Show what runs.")
@@ -129,14 +164,7 @@ def status(as_json: bool) -> None:
     """Show your resident processes, of any version and model."""
     from linecls.serving.daemon import sockets
 
-    found, stuck = [], False
-    for path in sockets():
-        try:
-            if (values := _status(path)) is not None:
-                found.append(values)
-        except LineclsError as error:
-            warn(str(error))
-            stuck = True
+    found, stuck = _each(sockets(), _status)
     if as_json:
         click.echo(json.dumps(found, indent=2))
     for values in [] if as_json else found:
@@ -164,17 +192,10 @@ def stop(model: str | None, device: str, threads: int | None, every: bool) -> No
     if every and (model is not None or device != "auto" or threads is not None):
         raise click.UsageError("--all stops every resident process: leave out --model, --device and --threads.")
     chosen = None if every else endpoint.find(model, device, threads).socket
-    stopped, stuck, others = [], False, 0
-    for path in sockets():
-        if chosen not in (None, path):
-            others += _is_running(path)
-            continue
-        try:
-            if (pid := _stop(path)) is not None:
-                stopped.append(pid)
-        except LineclsError as error:
-            warn(str(error))
-            stuck = True
+    paths = sockets()
+    meant = [path for path in paths if chosen in (None, path)]
+    stopped, stuck = _each(meant, _stop)
+    others = sum(_is_running(path) for path in paths if path not in meant)
     if stopped:
         click.echo("stopped: " + ", ".join(f"pid {pid}" for pid in stopped))
     elif not stuck:
@@ -183,6 +204,19 @@ def stop(model: str | None, device: str, threads: int | None, every: bool) -> No
             warn(f"{others} of another model, device or version: see linecls daemon status; --all stops them too")
     if stuck:
         click.get_current_context().exit(1)
+
+
+def _each(paths: Iterable[str], ask: Callable[[str], _Found | None]) -> tuple[list[_Found], bool]:
+    """What `ask` finds behind the sockets, and whether a process behind one hangs, of which a line then tells."""
+    found, stuck = [], False
+    for path in paths:
+        try:
+            if (values := ask(path)) is not None:
+                found.append(values)
+        except LineclsError as error:
+            warn(str(error))
+            stuck = True
+    return found, stuck
 
 
 def _stop(path: str) -> int | None:

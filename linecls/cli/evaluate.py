@@ -15,6 +15,7 @@ import click
 
 from linecls.cli._decoding_options import finite
 from linecls.errors import LineclsError
+from linecls.progress import Count
 from linecls.systems import GENERATIVE, HEURISTICS, NAMES, create, from_file
 from linecls.systems.generative.cache import default_cache
 
@@ -258,7 +259,7 @@ def _load(
     sources: Sequence[str], split: str | None, limit: int | None, max_chars: int | None, seed: int
 ) -> tuple[list[Record], list[str], str | None]:
     """The records, the file that each comes from, and how they were drawn; files of one name get a number."""
-    from linecls.records import load_records
+    from linecls.records import load_records, require_queries
 
     loaded: list[tuple[Record, str]] = []
     seen: Counter[str] = Counter()
@@ -266,7 +267,9 @@ def _load(
         name = Path(source).name
         seen[name] += 1
         label = name if seen[name] == 1 else f"{name} #{seen[name]}"
-        loaded += ((record, label) for record in load_records(source, split=split))
+        found = load_records(source, split=split)
+        require_queries(found, label)
+        loaded += ((record, label) for record in found)
     where = ", ".join(sources)
     if not loaded:
         raise LineclsError(f"{where}: no records")
@@ -319,9 +322,13 @@ def _systems(names: Sequence[str], options: dict[str, Any]) -> list[System]:
 
 @contextmanager
 def _progress(systems: Sequence[System], records: int) -> Iterator[Callable[[str], object] | None]:
-    """A bar on stderr where somebody looks at it."""
-    if not sys.stderr.isatty():
+    """A bar on stderr where somebody looks at it, a line now and then elsewhere."""
+    if sys.stderr is None:
         yield None
+        return
+    if not sys.stderr.isatty():
+        count = Count(len(systems) * records, "answers")
+        yield lambda name: count.advance(label=name)
         return
     with click.progressbar(length=len(systems) * records, file=sys.stderr) as bar:
 

@@ -13,7 +13,7 @@ import click
 
 from linecls.agent import PROFILES, shorten
 from linecls.cli._decoding_options import profile_options, seconds
-from linecls.observation import is_text
+from linecls.observation import is_blank, is_text
 
 _HELP = """Prune the output of a coding agent's shell tool, as its PostToolUse hook.
 
@@ -96,7 +96,7 @@ def reply_to(agent: str, raw: bytes, *, min_bytes: int, max_bytes: int, profile:
     if not (min_bytes <= len(observation) <= max_bytes and is_text(observation)):
         return b""
     query = events.query_of(event, last_message(event.transcript))
-    if not query:
+    if is_blank(query):
         return b""
     shortened = shorten(
         observation, _ask(query, observation, profile, model), PROFILES[profile].protection, store=Store.of_user()

@@ -7,17 +7,16 @@ import shlex
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
 from linecls.cli._decoding_options import model_options, profile_options, seconds
 from linecls.errors import LineclsError
 from linecls.interrupts import Interrupted, Interrupts
+from linecls.observation import is_blank, is_text
+from linecls.running import Finished, run
 from linecls.streams import warn, write_stdout
-
-if TYPE_CHECKING:
-    from linecls.running import Finished
 
 _HELP = """Run COMMAND and print the lines of its output that answer a query.
 
@@ -33,8 +32,9 @@ Examples:
   linecls run -q "which object file is missing" --timeout 600 -- make -j8
   LINECLS_QUERY="who changed the cache key" linecls run -- git log -p -20
 
-The output goes through unchanged when it is short, binary, or longer than --max-bytes, and when the model cannot
-run. Without `--`, options of COMMAND would be taken for options of linecls.
+The output goes through unchanged when it is short, binary (with a NUL byte, or with over a tenth that is no UTF-8, in
+its first 64 KiB), or longer than --max-bytes, and when the model cannot run. Without `--`, options of COMMAND would be
+taken for options of linecls.
 
 \b
 Exit status:
@@ -82,24 +82,26 @@ def command(
     """The click command; see `_HELP`."""
     if pty and os.name != "posix":
         raise click.UsageError("--pty needs a POSIX system.")
-    finished = _run(command_line, timeout, max_bytes, pty)
-    if finished.output is None:
-        warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
-    else:
-        asked = query if query and query.strip() else shlex.join(command_line)
-        try:
-            with Interrupts():
+    finished: Finished | None = None
+    try:
+        with Interrupts() as signals:
+            with signals.held():  # while the command runs, they go to it
+                finished = _run(command_line, timeout, max_bytes, pty)
+            if finished.output is None:
+                warn(f"note: the output is longer than {max_bytes} bytes and was not pruned (--max-bytes)")
+                text = b""
+            else:
+                asked = query if query and not is_blank(query) else shlex.join(command_line)
                 text = _prune(finished.output, asked, profile, markers, min_bytes, model, device, threads)
-        except Interrupted as interrupt:  # the command has run: its output must come through all the same
+    except Interrupted as interrupt:
+        if finished is not None and finished.output is not None:  # the command has run: it must come through
             write_stdout(finished.output)
-            _die_of(interrupt.number)
-        write_stdout(text)
+        _die_of(interrupt.number)
+    write_stdout(text)
     _end_like(finished, command_line, timeout)
 
 
 def _run(command_line: tuple[str, ...], timeout: float | None, max_bytes: int, pty: bool) -> Finished:
-    from linecls.running import run
-
     note = _note if sys.stderr is not None and sys.stderr.isatty() else None
     try:
         finished = run(
@@ -135,10 +137,12 @@ def _prune(
     """What to print of the output: all of it whenever pruning it is of no use or does not work."""
     from linecls.agent import PROFILES, shorten
     from linecls.cli.asking import ask
-    from linecls.observation import is_text
     from linecls.store import Store
 
-    if len(raw) < min_bytes or not is_text(raw):
+    if len(raw) < min_bytes:
+        return raw
+    if not is_text(raw):
+        warn("note: the output is binary and was not pruned")
         return raw
     profile = PROFILES[profile_name]
     try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from linecls.errors import LineclsError
+from linecls.progress import Count
 from linecls.streams import warn
 
 if TYPE_CHECKING:
@@ -108,14 +109,14 @@ def command(
         _make_folder(report)
     loaded = _load(records, split, target)
 
-    from linecls import tuning_report
+    from linecls import provenance, tuning_report
     from linecls.pruner import Pruner
 
     pruner = Pruner.from_pretrained(model, device=device, threads=threads)
     with _progress(len(loaded)) as advance:
         scored = score_records(pruner, loaded, advance)
     tuning = tune(scored, target, base=pruner.artifact.operating_point(), folds=folds, seed=seed)
-    sources = [_source(source) for source in records]
+    sources = [provenance.source(source) for source in records]
     found = tuning_report.to_dict(tuning, sources)
     if name is not None and destination is not None:
         kept = ("target", "files", "records", "observations", "promised", "held_out")
@@ -139,27 +140,21 @@ def command(
 
 def _load(sources: Sequence[str], split: str | None, target: Target) -> list[Record]:
     """The records; without their labels where the target needs none and a source has none."""
-    from linecls.records import has_labels, load_records
+    from linecls.records import has_labels, load_records, require_queries
 
     unlabelled = [source for source in sources if not has_labels(source, split=split)]
     if unlabelled and target.needs_gold:
         raise LineclsError(f"{unlabelled[0]}: the records carry no labels, which the target {target} needs")
-    loaded = [record for source in sources for record in load_records(source, split=split, labelled=not unlabelled)]
+    loaded: list[Record] = []
+    for source in sources:
+        found = load_records(source, split=split, labelled=not unlabelled)
+        require_queries(found, source)
+        loaded += found
     if not loaded:
         raise LineclsError(f"{', '.join(sources)}: no records")
     if target.needs_gold and not any(record.gold_spans for record in loaded):
         raise LineclsError(f"{', '.join(sources)}: no record has gold lines, which the target {target} needs")
     return loaded
-
-
-def _source(source: str) -> dict[str, str | None]:
-    """Name (never the folder, which says more about the machine than about the data) and sha256."""
-    from linecls.artifact import file_sha256
-
-    path = Path(source)
-    if not path.is_file():
-        return {"name": source, "sha256": None}
-    return {"name": path.name, "sha256": file_sha256(path)}
 
 
 def _make_folder(folder: Path) -> None:
@@ -172,9 +167,12 @@ def _make_folder(folder: Path) -> None:
 
 @contextmanager
 def _progress(records: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr where somebody looks at it."""
-    if not sys.stderr.isatty():
+    """A bar on stderr where somebody looks at it, a line now and then elsewhere."""
+    if sys.stderr is None:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield Count(records, "records are scored").advance
         return
     with click.progressbar(length=records, label="scoring", file=sys.stderr) as bar:
         yield bar.update

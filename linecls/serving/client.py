@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import socket
     import subprocess
     from collections.abc import Callable
+    from typing import BinaryIO
 
 ENVIRONMENT = "LINECLS_DAEMON"  # 1: use and start on demand; 0: never use; unset: use the one that runs
 
@@ -129,10 +130,15 @@ def connect(path: str) -> socket.socket:
 
 
 def start(
-    place: Endpoint, *, idle_seconds: int | None = None, patience: float = _START_SECONDS
+    place: Endpoint,
+    *,
+    idle_seconds: int | None = None,
+    patience: float = _START_SECONDS,
+    errors: BinaryIO | None = None,
 ) -> subprocess.Popen[bytes] | None:
     """Start a resident process in the background, without waiting for it.
 
+    errors: where its stderr goes; None for nowhere.
     None, and none started, when an earlier start is not `patience` seconds old: it may still be loading the
     model, or it has failed and would fail again. Raises EndpointError and OSError.
     """
@@ -156,5 +162,11 @@ def start(
         command += ["--idle", str(idle_seconds)]
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(
-        command, stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd="/", start_new_session=True, close_fds=True
+        command,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere if errors is None else errors,
+        cwd="/",
+        start_new_session=True,
+        close_fds=True,
     )

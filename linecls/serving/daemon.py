@@ -23,6 +23,7 @@ from linecls.serving.endpoint import Endpoint, EndpointError
 from linecls.serving.frames import FrameError, Line, peer_pid, peer_uid
 
 IDLE_SECONDS = 900
+GAVE_WAY = "a resident process for this model runs already; see: linecls daemon status"
 
 _BEAT_SECONDS = 0.5  # how often a waiting caller hears that the process is working
 _SILENCE_SECONDS = 5.0
@@ -30,6 +31,7 @@ _REQUEST_SECONDS = 60.0  # from the connection to the request's last byte
 _CALLERS = 16
 _TICK_SECONDS = 15.0
 _ENDING_SECONDS = 10.0
+_LOOK_SECONDS = 1.0  # who only looks at the lock has let go of it by then
 
 
 class AlreadyRunning(EndpointError):
@@ -256,19 +258,39 @@ def sockets() -> list[str]:
     return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".sock"))
 
 
+def is_held(path: str) -> bool:
+    """Whether a process holds the lock file: it serves, or it is loading the model, or it is about to end."""
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
 def _held(path: str) -> Iterator[None]:
-    """Hold the lock file. Raises AlreadyRunning when another process holds it."""
+    """Hold the lock file. Raises AlreadyRunning when another process holds it, for longer than `is_held` does."""
     import fcntl
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise AlreadyRunning(
-                "a resident process for this model runs already; see: linecls daemon status"
-            ) from error
+        limit = time.monotonic() + _LOOK_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() >= limit:
+                    raise AlreadyRunning(GAVE_WAY) from error
+            time.sleep(0.02)
         yield
     finally:
         os.close(descriptor)

@@ -119,7 +119,13 @@ def _fingerprint(path: str) -> list[int]:
 
 
 def _fingerprint_of_code(package: str) -> int:
-    """crc32 over name, size and time of the runtime's modules: an editable install changes under its version."""
-    with os.scandir(package) as entries:
-        files = sorted((entry.name, entry.stat()) for entry in entries if entry.name.endswith(".py"))
+    """crc32 over name, size and time of the runtime's modules: an editable install changes under its version.
+
+    Raises EndpointError when one goes away meanwhile.
+    """
+    try:
+        with os.scandir(package) as entries:
+            files = sorted((entry.name, entry.stat()) for entry in entries if entry.name.endswith(".py"))
+    except OSError as error:
+        raise EndpointError(f"cannot read {package}: {error.strerror}") from error
     return crc32("".join(f"{name}:{s.st_size}:{s.st_mtime_ns};" for name, s in files).encode())

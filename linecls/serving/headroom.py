@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from linecls.agent import PROFILES
 from linecls.errors import missing_extra
-from linecls.observation import Observation
+from linecls.observation import Observation, is_blank
 from linecls.spans import Span, count_lines
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class LineclsCompressor:
             if reason := _unfit(inp):
                 return _unchanged(inp, reason)
             pruning, spans = self._prune(inp)
+            if pruning.unfit_tokens is not None:
+                return _unchanged(inp, f"the best line has {pruning.unfit_tokens} tokens, more than max_tokens")
             if not spans:
                 return _unchanged(inp, "no line answers the query")
             text, digest = render(inp.content, spans)
@@ -122,7 +124,7 @@ def render(content: str, spans: Sequence[Span]) -> tuple[str, str]:
 
 def _unfit(inp: Any) -> str | None:
     """Why the content is not even shown to the model; None when it is."""
-    if not inp.query.strip():
+    if is_blank(inp.query):
         return "there is no query to prune for"
     if not SHORTEST <= len(inp.content) <= LONGEST:
         return f"the content is not between {SHORTEST} and {LONGEST} characters long"

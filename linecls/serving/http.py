@@ -30,8 +30,8 @@ from tokenizers import Tokenizer
 import linecls
 from linecls import rendering
 from linecls.decoding import OperatingPoint
-from linecls.errors import LineclsError
-from linecls.observation import Observation, scoring_text, split_lines
+from linecls.errors import LineclsError, empty_query
+from linecls.observation import Observation, is_blank, scoring_text, split_lines
 from linecls.pruner import Pruner, Pruning
 from linecls.serving import swe_pruner
 from linecls.serving.batching import Batcher, Closed, Limits, Overloaded
@@ -54,6 +54,12 @@ def _short_enough(query: str) -> str:
     return query
 
 
+def _asked(query: str) -> str:
+    if is_blank(query):
+        raise empty_query()
+    return query
+
+
 def _number(value: Any) -> Any:
     if isinstance(value, (bool, str)):  # which pydantic would turn into numbers
         raise ValueError("Input should be a number")
@@ -63,6 +69,8 @@ def _number(value: Any) -> Any:
 _Number = BeforeValidator(_number)  # behind the limits, or they are missing in the schema
 # Not as maxLength in the schema: beside a pattern it makes generators of test cases build a string that long.
 _Query = Annotated[str, AfterValidator(_short_enough)]
+# `is_blank` as a pattern for the schema. No \S: what is white space differs between the dialects of expressions.
+_ASKED = r"[^\x00-\x20\x7f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
 
 class Problem(BaseModel):
@@ -81,7 +89,8 @@ class Lines(BaseModel):
 class PruneReply(BaseModel):
     """What is kept of one observation. `answerable` is the probability that it answers the query at all.
 
-    When the kept text holds lone surrogates, they are U+FFFD in `text` and `text_base64` has the exact text.
+    When the kept text holds lone surrogates, they are U+FFFD in `text` and `text_base64` has the exact text. Where
+    nothing is kept because the best line alone is over `max_tokens`, `unfit_tokens` has its tokens.
     """
 
     spans: list[Lines]
@@ -90,6 +99,7 @@ class PruneReply(BaseModel):
     answerable: float
     text: str
     text_base64: str | None = None
+    unfit_tokens: int | None = None
 
 
 class BatchReply(BaseModel):
@@ -236,7 +246,7 @@ class _Service:
         return prunings
 
     async def prune_like_swe_pruner(self, request: SwePrunerRequest) -> dict[str, Any]:
-        if not request.query.strip():
+        if is_blank(request.query):
             return swe_pruner.whole(request.code, "the query is empty, so nothing was pruned")
         options = swe_pruner.decoding_options(request.threshold, self.point)
         (pruning,) = await self.prune([(request.query, request.code)], options)
@@ -312,10 +322,12 @@ def _add_routes(app: FastAPI, service: _Service, *, guarded: bool) -> None:
 
 def _requests(points: dict[str, OperatingPoint]) -> tuple[Any, Any]:
     """The models of our own requests; the names of the operating points are the loaded model's."""
-    # No \S: what is white space differs between the dialects of regular expressions (U+0085, U+FEFF).
     query: Any = (
-        _Query,
-        Field(pattern=r"[^\x00-\x20]", description=f"What to look for, at most {MAX_QUERY} characters."),
+        Annotated[_Query, AfterValidator(_asked)],
+        Field(
+            description=f"What to look for, at most {MAX_QUERY} characters.",
+            json_schema_extra={"pattern": _ASKED},
+        ),
     )
     observation = (str, Field(description="The raw output of one tool call."))
     limit = Annotated[int, Field(ge=0, le=2**31), _Number]
@@ -341,7 +353,7 @@ def _options(request: BaseModel, *others: str) -> dict[str, Any]:
 
 
 def _reply(observation: str, pruning: Pruning) -> dict[str, Any]:
-    return rendering.as_dict(Observation.of(observation), pruning.spans, pruning.answerable)
+    return rendering.as_dict(Observation.of(observation), pruning.spans, pruning.answerable, pruning.unfit_tokens)
 
 
 def _is_json(content_type: str) -> bool:

@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError
 
 import linecls
 from linecls.agent import MAX_BYTES, MIN_BYTES, PROFILES, Profile, shorten
-from linecls.errors import LineclsError, StoreError
-from linecls.observation import is_text
+from linecls.errors import LineclsError, StoreError, empty_query
+from linecls.observation import is_blank, is_text
 from linecls.protection import Protection
 from linecls.spans import Span
 from linecls.store import MAX_ENTRY, Store, parse_reference
@@ -86,8 +86,8 @@ class Tools:
 
         Marker lines stand for what is left out; `expand` gives it back.
         """
-        if not query.strip():
-            raise ToolError("the query is empty: say what to look for")
+        if is_blank(query):
+            raise ToolError(str(empty_query()))
         return self._shorten(query, text.encode("utf-8", "surrogatepass"), PROFILES[profile])
 
     def run_pruned(
@@ -106,8 +106,8 @@ class Tools:
         Standard output and standard error are taken together. The first line says how the command ended; marker
         lines stand for what is left out, and `expand` gives it back.
         """
-        if not query.strip():
-            raise ToolError("the query is empty: say what to look for")
+        if is_blank(query):
+            raise ToolError(str(empty_query()))
         arguments = ["/bin/sh", "-c", command] if isinstance(command, str) else command
         if not arguments or not arguments[0].strip() or any("\0" in argument for argument in arguments):
             raise ToolError("the command is empty or holds a NUL character")

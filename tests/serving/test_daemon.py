@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from linecls.artifact import embedded
 from linecls.cli import main
 from linecls.serving import client, endpoint, frames
+from linecls.serving import daemon as daemon_module
 from linecls.serving.daemon import AlreadyRunning, Daemon, request, sockets
 from linecls.serving.endpoint import EndpointError
 from linecls.spans import Span
@@ -497,48 +498,126 @@ def test_of_two_processes_the_second_gives_way(monkeypatch):
         assert "runs already; see: linecls daemon status" in result.stderr
 
 
-def test_of_two_starts_the_second_waits_for_the_first(monkeypatch):
-    started, begin = [], client.start
+@pytest.mark.parametrize("is_early", [False, True])
+def test_of_two_starts_the_second_waits_for_the_first(monkeypatch, is_early):
+    started, looks, begin, is_held = [], [], client.start, daemon_module.is_held
 
     def start(*arguments, **options):
         started.append(begin(*arguments, **options))
         return started[-1]
 
+    def look(path):
+        looks.append(is_held(path))
+        return looks[-1] and not (is_early and len(looks) == 1)  # early: the first had no lock when this one looked
+
     def load():  # the lock is held, and nobody listens yet
-        while not started:
+        while len(looks) < 2:
             time.sleep(0.01)
-        assert started[0].wait(60) == 1
+        for process in started:
+            assert process.wait(60) == 1
         return Fake()
 
     monkeypatch.setattr(client, "start", start)
+    monkeypatch.setattr(daemon_module, "is_held", look)
     daemon = Daemon(endpoint.find(), load)
     first = threading.Thread(target=daemon.run)
     first.start()
     try:
-        while not os.path.exists(daemon.place.lock):
+        while not is_held(daemon.place.lock):
             time.sleep(0.01)
         result = CliRunner().invoke(main, ["daemon", "start"])
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout == f"already running: pid {os.getpid()}, socket {daemon.place.socket}\n"
+        assert len(started) == is_early
     finally:
         for process in started:  # before the lock is free, or the last one would get it
             process.wait(60)
         daemon.stop()
         first.join(20)
+    assert not is_held(daemon.place.lock)
+
+
+def starts(monkeypatch, status, says):
+    """Starts whose first process ends with a status after it has said something; the second one goes on."""
+    started = []
+
+    def start(*_, errors, **__):
+        started.append(None)
+        if len(started) > 1:
+            return SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+        os.write(errors.fileno(), f"linecls: {says}\n".encode())
+        return SimpleNamespace(pid=-1, poll=lambda: status)
+
+    monkeypatch.setattr(client, "start", start)
+    return started
 
 
 def test_when_the_first_of_two_starts_fails_the_second_takes_over(monkeypatch):
-    started, socket_of = [], endpoint.find().socket
-
-    def start(*_, **__):
-        started.append(None)
-        ended = SimpleNamespace(pid=-1, poll=lambda: 1)  # gives way, and the one before it fails
-        return ended if len(started) == 1 else SimpleNamespace(pid=os.getpid(), poll=lambda: None)
-
-    monkeypatch.setattr(client, "start", start)
+    started = starts(monkeypatch, 1, daemon_module.GAVE_WAY)
     monkeypatch.setattr("linecls.cli.daemon._status", lambda _: {"pid": os.getpid()} if len(started) == 2 else None)
+    begun = time.monotonic()
     result = CliRunner().invoke(main, ["daemon", "start"])
-    assert result.stdout == f"running: pid {os.getpid()}, socket {socket_of}\n"
+    assert result.stdout == f"running: pid {os.getpid()}, socket {endpoint.find().socket}\n"
+    assert time.monotonic() - begun < 20
+
+
+def test_an_interpreter_that_fails_has_not_given_way(monkeypatch):
+    started = starts(monkeypatch, 1, "MemoryError")
+    result = CliRunner().invoke(main, ["daemon", "start"])
+    assert (result.exit_code, result.stderr) == (2, "linecls: it ended at once: MemoryError\n")
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_start_waits_for_a_process_that_takes_its_time(monkeypatch, answers):
+    asked = []
+
+    def status(path):
+        asked.append(path)
+        if len(asked) < 4 or not answers:
+            raise EndpointError("it does not answer")
+        return {"pid": 7}
+
+    monkeypatch.setattr(client, "start", lambda *_, **__: pytest.fail("another one must not be started"))
+    monkeypatch.setattr("linecls.cli.daemon._status", status)
+    result = CliRunner().invoke(main, ["daemon", "start", *([] if answers else ["--wait", "0.2"])])
+    if answers:
+        assert result.stdout == f"already running: pid 7, socket {endpoint.find().socket}\n"
+    else:
+        assert (result.exit_code, result.stderr) == (2, "linecls: it does not answer\n")
+
+
+def test_a_start_follows_a_socket_whose_name_changes(monkeypatch):
+    old, new = endpoint.find(threads=5), endpoint.find()
+    started, places = starts(monkeypatch, None, ""), iter([old, old])
+    monkeypatch.setattr(endpoint, "find", lambda *_: next(places, new))
+    monkeypatch.setattr("linecls.cli.daemon._status", lambda path: {"pid": 7} if path == new.socket else None)
+    result = CliRunner().invoke(main, ["daemon", "start", "--wait", "5"])
+    assert (result.exit_code, result.stdout) == (0, f"already running: pid 7, socket {new.socket}\n")
+    assert len(started) == 1
+
+
+def test_a_start_that_takes_too_long_says_what_to_do(monkeypatch):
+    starts(monkeypatch, None, "")
+    result = CliRunner().invoke(main, ["daemon", "start", "--wait", "0.1"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("linecls: it does not answer after 0.1 s and may still be loading the model; ")
+
+
+def test_who_looks_at_the_lock_does_not_keep_it(runtime):
+    import fcntl
+
+    place = endpoint.find()
+    assert not daemon_module.is_held(place.lock)  # there is none yet
+    endpoint.make_private(place.directory)
+    with open(place.lock, "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        letting_go = threading.Timer(0.1, fcntl.flock, (lock, fcntl.LOCK_UN))
+        letting_go.start()
+        with daemon_module._held(place.lock):
+            assert daemon_module.is_held(place.lock)
+        letting_go.join()
+    assert not daemon_module.is_held(place.lock)
 
 
 def test_it_ends_when_idle():
@@ -636,14 +715,22 @@ def test_a_wait_that_is_none_is_a_usage_error(monkeypatch, wait):
     assert "Invalid value for '--wait'" in result.stderr
 
 
-def test_a_start_that_fails_says_so(tmp_path):
-    (tmp_path / "linecls.json").write_text("{}")
-    result = CliRunner().invoke(main, ["daemon", "start", "--model", str(tmp_path)])
+@pytest.mark.parametrize("name", ["linecls.json", "encoder-int8.onnx", "tokenizer.json"])
+def test_a_start_that_fails_names_the_file_that_is_broken(tiny_model_dir, tmp_path, name):
+    pytest.importorskip("onnxruntime")
+    model = shutil.copytree(tiny_model_dir, tmp_path / "model")
+    (model / name).write_text("{}")
+    result = CliRunner().invoke(main, ["daemon", "start", "--model", str(model)])
     assert result.exit_code == 2
-    assert result.stderr == "linecls: it ended at once; `linecls daemon run` shows why\n"
+    assert result.stderr.startswith("linecls: it ended at once: ")
+    assert str(model / name) in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_start_with_no_model_names_the_directory(tmp_path):
     result = CliRunner().invoke(main, ["daemon", "start", "--model", str(tmp_path / "nowhere")])
     assert result.exit_code == 2
-    assert "cannot read" in result.stderr
+    assert f"cannot read {tmp_path / 'nowhere'}" in result.stderr
 
 
 def test_a_signal_ends_it_in_order(runtime):

@@ -94,11 +94,13 @@ def test_config_and_budget(compressor):
     ("changes", "says"),
     [
         ({"query": " "}, "no query"),
+        ({"query": "\x00\u3000"}, "no query"),
         ({"content": ""}, "characters long"),
         ({"content": "short\n"}, "characters long"),
         ({"content": "x" * (1 << 20) + "\n"}, "characters long"),
         ({"content": LOG + "<<ccr:0123456789abcdef>>\n"}, "pointer"),
         ({"config": {"max_lines": 0}}, "no line answers"),
+        ({"config": {"max_tokens": 1}}, "tokens, more than max_tokens"),
         ({"config": {"operating_point": "nonsense"}}, "nonsense"),
         ({"config": {"bias": "much"}}, "Error"),
         ({"budget": {"target_ratio": "much"}}, "ValueError"),

@@ -7,6 +7,7 @@ import http.client
 import itertools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -20,10 +21,11 @@ pytest.importorskip("fastapi")
 pytest.importorskip("onnxruntime")
 httpx = pytest.importorskip("httpx")
 
+from linecls.observation import is_blank  # noqa: E402
 from linecls.pruner import Pruner  # noqa: E402
 from linecls.serving.batching import Limits  # noqa: E402
 from linecls.serving.guard import Rules  # noqa: E402
-from linecls.serving.http import create_app  # noqa: E402
+from linecls.serving.http import _ASKED, create_app  # noqa: E402
 
 LOG = "collected 3 items\r\n\nFAILED test_login - ConnectionRefusedError: [Errno 111]\n" + "ok\n" * 20 + "3 in 0.1s"
 QUERY = "why does the login test fail"
@@ -112,6 +114,16 @@ def test_options(client, options, kept):
     assert client.post("/prune", {"query": QUERY, "observation": LOG, **options}).json()["kept_lines"] == kept
 
 
+def test_a_best_line_over_the_token_limit_is_told(client, pruner):
+    options = {"bias": -1000, "max_tokens": 1}
+    expected = pruner.prune(QUERY, LOG, **options).unfit_tokens
+    assert expected > 1
+    body = {"query": QUERY, "observation": LOG, **options}
+    assert client.post("/prune", body).json()["unfit_tokens"] == expected
+    items = {"items": [{"query": QUERY, "observation": LOG}], **options}
+    assert client.post("/prune_batch", items).json()["results"][0]["unfit_tokens"] == expected
+
+
 def test_batch_answers_in_order(client, pruner):
     items = [{"query": q, "observation": o} for q in (QUERY, "how long did it take") for o in (LOG, "", "ok\n")]
     results = client.post("/prune_batch", {"items": items, "operating_point": "recall"}).json()["results"]
@@ -196,7 +208,8 @@ def test_swe_pruner_s_threshold(client):
 
 def test_swe_pruner_s_edges(client):
     assert swe(client, query=" ")["pruned_code"] == LOG
-    assert "query is empty" in swe(client, query="")["error_msg"]
+    for query in ("", "\x00\u3000"):
+        assert "query is empty" in swe(client, query=query)["error_msg"]
     empty = swe(client, code="")
     assert (empty["pruned_code"], empty["kept_frags"], empty["token_scores"]) == ("", [], [])
     # Line numbers are those of str.splitlines, which breaks lines where we do not.
@@ -210,7 +223,8 @@ def test_swe_pruner_s_edges(client):
     ("body", "says"),
     [
         ({}, "query: Field required"),
-        ({"query": " \n", "observation": ""}, "query: "),
+        ({"query": " \n", "observation": ""}, "query: Value error, the query is empty: say what to look for"),
+        ({"query": "\x00\u3000", "observation": ""}, "the query is empty: say what to look for"),
         ({"query": "x" * 70_000, "observation": ""}, "at most 65536 characters"),
         ({"query": 3, "observation": ""}, "query: "),
         ({"query": "x"}, "observation: Field required"),
@@ -415,6 +429,12 @@ def test_openapi_names_what_is_there(client):
     assert {"f1", "recall"} <= set(points["anyOf"][0]["enum"])
     for status in ("413", "422", "429", "504"):
         assert document["paths"]["/prune"]["post"]["responses"][status]
+
+
+def test_the_schema_and_the_check_agree_on_what_an_empty_query_is():
+    characters = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    asked = re.compile(_ASKED)
+    assert [c for c in characters if is_blank(c) == bool(asked.search(c))] == []
 
 
 @pytest.mark.filterwarnings("ignore")

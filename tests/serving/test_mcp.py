@@ -155,6 +155,7 @@ def test_when_nothing_answers(pruner, tmp_path):
     ("name", "arguments", "says"),
     [
         ("prune_text", {"query": " ", "text": LOG}, "query is empty"),
+        ("prune_text", {"query": "\x00\u3000", "text": LOG}, "query is empty"),
         ("run_pruned", {"query": " ", "command": ["true"]}, "query is empty"),
         ("run_pruned", {"query": "x", "command": []}, "command is empty"),
         ("run_pruned", {"query": "x", "command": ["a\0b"]}, "NUL"),
