@@ -64,10 +64,10 @@ class VariantResult:
 @click.option(
     "--calibrate",
     "calibrate_on",
-    required=True,
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Records whose outputs choose the ranges of int8: of all files together as many as exporting.CALIBRATED_ON.",
+    help="Records whose outputs choose the ranges of int8: of all files together as many as exporting.CALIBRATED_ON."
+    " Without them only the dynamic forms are compared.",
 )
 @click.option("--training-data", required=True, help="What it was trained on, for the card.")
 @click.option("--compare-on", default=200, show_default=True, help="Dev records on which the variants are compared.")
@@ -91,9 +91,10 @@ def make(
     reference: list[Scored] | None = None
     with tempfile.TemporaryDirectory() as scratch:
         check_on = [(record.query, record.tool_output) for record in sample[:12]]
-        pairs = exporting.calibration_pairs([load_records(path, labelled=False) for path in calibrate_on])
+        sources = [load_records(path, labelled=False) for path in calibrate_on]
+        pairs = exporting.calibration_pairs(sources) if sources else []
         graphs = exporting.export_graphs(loaded, Path(scratch), check_on, pairs)
-        for variant in VARIANTS:
+        for variant in VARIANTS if pairs else VARIANTS[:-1]:
             artifact = export_variant(loaded, graphs, Path(scratch) / variant.replace(" ", "-"), variant)
             scored, seconds = score(artifact, sample, variant)
             reference = reference or scored

@@ -300,7 +300,9 @@ def test_int8_calibrated_on_text(exported: tuple[exporting.Checkpoint, Path], tm
 
 def test_calibration_text_is_drawn_evenly_and_once(exported: tuple[exporting.Checkpoint, Path]) -> None:
     def source(word: str, count: int) -> list[Record]:
-        return [Record(query=f"{word} {n % 2}", tool_output=f"{word} {n // 2}\n") for n in range(2 * count)]
+        return [
+            Record(query=f"{word} {n % 2}", tool_output=f"{word} {n // 2}\n", gold_spans=[]) for n in range(2 * count)
+        ]
 
     pairs = exporting.calibration_pairs([source("login", 30), source("cache", 3)], limit=20)
     assert [text.split()[0] for _, text in pairs] == ["login"] * 10 + ["cache"] * 3
