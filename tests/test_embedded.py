@@ -61,6 +61,10 @@ def test_it_is_whole_and_under_45_megabytes() -> None:
     assert {"f1", "recall"} <= set(artifact.operating_points)
     assert (embedded() / "README.md").is_file()
     assert "training_data" in artifact.provenance
+    for name in artifact.sha256:
+        content = (embedded() / name).read_bytes()
+        assert b"stack_trace" not in content
+        assert b"site-packages" not in content
 
 
 @pytest.mark.parametrize(

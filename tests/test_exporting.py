@@ -263,6 +263,15 @@ def test_exporting_leaves_the_model_as_it_was(modernbert: exporting.Checkpoint, 
     assert backbone(ids, torch.ones_like(ids)).isfinite().all()
 
 
+@pytest.mark.parametrize("variant", ["int8", "fp32"])
+def test_graphs_say_nothing_of_the_machine(exported: tuple[exporting.Checkpoint, Path], variant: str) -> None:
+    source = str(Path(exporting.__file__).parent.parent)
+    for path in Artifact.load(exported[1]).graphs(variant).values():
+        content = path.read_bytes()
+        for word in (source, "site-packages", "stack_trace"):
+            assert word.encode() not in content
+
+
 def count_operators(graph: Path) -> Counter[str]:
     onnx = pytest.importorskip("onnx")
     return Counter(node.op_type for node in onnx.load(str(graph)).graph.node)
