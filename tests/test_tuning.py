@@ -16,12 +16,14 @@ from linecls.errors import LineclsError
 from linecls.metrics import score_record
 from linecls.spans import from_mask, to_mask
 from linecls.tuning import (
+    F1_SLACK,
     Scored,
     Target,
     Tuner,
     _folds,
     best_f1_point,
     mean_f1,
+    readier_to_be_empty,
     scored_recall,
     standard_points,
     tune,
@@ -75,6 +77,22 @@ def test_logits_that_drift_between_observations_are_read_relative_to_the_best_li
     assert point.relative
     assert f1 > 0.9
     assert f1 == pytest.approx(mean_f1([scored(seed, noise=0.3) for seed in range(60)], point), abs=0.01)
+
+
+def test_f1_point_gives_little_away_for_more_empty_answers() -> None:
+    items = [scored(seed, noise=2.0) for seed in range(80)]
+    best, f1 = best_f1_point(items)
+    for start in (best, replace(best, empty_threshold=0.0)):
+        point = readier_to_be_empty(items, start)
+        assert point.empty_threshold >= start.empty_threshold
+        assert replace(point, empty_threshold=start.empty_threshold) == start
+        assert mean_f1(items, point) >= mean_f1(items, start) - F1_SLACK - 1e-12
+        larger = [s.answerable for s in items if s.answerable > point.empty_threshold]
+        assert all(
+            mean_f1(items, replace(point, empty_threshold=value)) < mean_f1(items, start) - F1_SLACK for value in larger
+        )
+    assert standard_points(items, best)["f1"] == readier_to_be_empty(items, best)
+    assert mean_f1(items, standard_points(items, best)["f1"]) >= f1 - F1_SLACK - 1e-12
 
 
 def test_recall_point_keeps_what_it_promises_with_the_largest_bias() -> None:
