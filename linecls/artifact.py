@@ -30,7 +30,7 @@ TOKENIZER = "tokenizer.json"
 ENCODER, SCORER = "encoder", "scorer"  # roles of a graph
 CARD = "README.md"
 
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # ./name is a directory
 _CHUNK = 1 << 20
 
 

@@ -835,6 +835,7 @@ def test_a_report_of_no_row():
         (["-o", "out.csv"], "cannot tell the form of out.csv from its name"),
         (["-o", "out.jsonl", "--report", "r.pdf"], "cannot tell the form of the report r.pdf"),
         (["-o", "out.jsonl", "--report", "no/r.json"], "no such folder"),
+        (["-o", "r.json", "--report", "r.json"], "the report would overwrite r.json, the input or the output"),
         (["-o", "no/out.jsonl"], "No such file or directory"),
         (["-o", "in.jsonl"], "in.jsonl is input and output at once"),
         (["-o", "out.jsonl", "--fields", "error"], "the output has its own 'error'"),
@@ -857,6 +858,32 @@ def test_usage(stub, batch, tmp_path, monkeypatch, arguments, says):
     assert says in result.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
     assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize("report", ["in.json", "./in.json", "linked.json", "in.png"])
+def test_a_report_never_takes_the_place_of_the_input(stub, batch, tmp_path, monkeypatch, report):
+    monkeypatch.chdir(tmp_path)
+    if report.endswith(".png"):
+        pytest.importorskip("matplotlib")
+    source = write(tmp_path / "in.json", observations(2))
+    (tmp_path / "linked.json").symlink_to(source)
+    before = source.read_bytes()
+    result = batch("in.json", "-o", "out.jsonl", "--report", report)
+    assert result.exit_code == 2
+    assert "the input or the output; choose another name" in result.stderr
+    assert source.read_bytes() == before
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_report_that_cannot_be_written_is_said_before_the_work(stub, batch, tmp_path):
+    source = write(tmp_path / "in.jsonl", observations(2))
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o555)
+    result = batch(str(source), "-o", str(tmp_path / "out.jsonl"), "--report", str(folder / "r.json"))
+    assert result.exit_code == 2
+    assert "the folder cannot be written" in result.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["closed", "in.jsonl"]
 
 
 def test_quiet_where_nobody_looks_and_a_bar_where_somebody_does(stub, batch, tmp_path):

@@ -87,7 +87,8 @@ def run_batch(plan: Plan, watcher: Watcher | None = None) -> Result:
     """
     output_form(plan.output)
     if plan.report is not None:
-        check_report(plan.report)
+        inputs = [Path(plan.source)] if os.path.exists(plan.source) else []  # not where it is `-` or of a hub
+        check_report(plan.report, [plan.output, *inputs])
     source = open_source(plan.source, plan.fields, split=plan.split)
     if plan.source != STDIN and plan.output.exists() and os.path.samefile(plan.source, plan.output):
         raise LineclsError(f"{plan.output} is input and output at once; choose another output")
