@@ -208,6 +208,7 @@ def test_resolve(tmp_path, monkeypatch):
     (tmp_path / "org" / "name").mkdir(parents=True)
     assert str(resolve("org/name")) == "org/name"  # a directory goes before the hub
     assert str(resolve("./no/such/directory")) == "no/such/directory"
+    assert str(resolve("./model")) == "model"  # no id of the hub, so nobody is asked for it
 
 
 def test_a_hub_id_without_the_hub_extra(tmp_path, monkeypatch):
