@@ -374,6 +374,16 @@ class Pair:
     features: FloatArray
 
 
+def pad(rows: Sequence[IntArray], width: int, height: int | None = None) -> tuple[IntArray, IntArray]:
+    """Rows of ids as one array, and its mask: int64 [height, width] both; height: None for as many as there are."""
+    ids = np.zeros((len(rows) if height is None else height, width), np.int64)
+    mask = np.zeros_like(ids)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+        mask[i, : len(row)] = 1
+    return ids, mask
+
+
 def collate(pairs: Sequence[Pair]) -> Batch:
     """Pad pairs into the network's inputs (`INPUT_NAMES`); pairs that share `windows` share their rows."""
     rows: list[IntArray] = []
@@ -386,24 +396,21 @@ def collate(pairs: Sequence[Pair]) -> Batch:
     lines = max(len(pair.segment) for pair in pairs)
     longest_query = max(len(pair.query.ids) for pair in pairs)
     size = len(pairs)
+    input_ids, attention_mask = pad(rows, width)
+    query_ids, query_mask = pad([pair.query.ids for pair in pairs], longest_query)
     batch: Batch = {
-        "input_ids": np.zeros((len(rows), width), np.int64),
-        "attention_mask": np.zeros((len(rows), width), np.int64),
-        "query_ids": np.zeros((size, longest_query), np.int64),
-        "query_mask": np.zeros((size, longest_query), np.int64),
+        "input_ids": input_ids,
+        "attention_mask": attention_mask,
+        "query_ids": query_ids,
+        "query_mask": query_mask,
         "line_index": np.zeros((size, lines), np.int64),
         "line_length": np.zeros((size, lines), np.int64),
         "line_features": np.zeros((size, lines, len(FEATURES)), np.float32),
         "line_mask": np.zeros((size, lines), np.bool_),
         "length_bucket": np.zeros(size, np.int64),
     }
-    for i, row in enumerate(rows):
-        batch["input_ids"][i, : len(row)] = row
-        batch["attention_mask"][i, : len(row)] = 1
     for b, pair in enumerate(pairs):
         count, windows = len(pair.segment), pair.windows
-        batch["query_ids"][b, : len(pair.query.ids)] = pair.query.ids
-        batch["query_mask"][b, : len(pair.query.ids)] = 1
         row = windows.line_row + first_row[id(windows)]
         batch["line_index"][b, :count] = row * width + windows.line_column
         batch["line_length"][b, :count] = windows.line_length

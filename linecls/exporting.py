@@ -20,7 +20,7 @@ from torch import Tensor
 
 from linecls.artifact import ENCODER, SCORER, Artifact, write_artifact
 from linecls.decoding import OperatingPoint
-from linecls.encoding import FEATURES, EncodingConfig, IntArray, Pair, WindowEncoder, collate
+from linecls.encoding import FEATURES, EncodingConfig, IntArray, Pair, WindowEncoder, collate, pad
 from linecls.errors import ArtifactError, LineclsError
 from linecls.fusing import fuse_encoder
 from linecls.model.backbone import Backbone, load_tokenizer
@@ -197,10 +197,9 @@ def _export(
 
 
 def leave_out_traces(path: Path) -> None:
-    """Drop what torch notes of every node: paths of the machine and the stack, 5 to 10 % of a small graph."""
+    """Drop what torch notes of every node: the stack, with paths of the machine."""
     model = onnx.load(str(path))
-    graphs = [model.graph, *model.functions]
-    for graph in graphs:
+    for graph in (model.graph, *model.functions):
         for part in (graph, *graph.node, *graph.value_info):
             del part.metadata_props[:]
             part.doc_string = ""
@@ -233,12 +232,7 @@ def calibration_calls(encoder: WindowEncoder, pairs: Iterable[tuple[str, str]]) 
         windows = pair.windows.rows
         rows += [pair.query.ids, *windows[:: -(-len(windows) // _CALIBRATION_WINDOWS)]]
     for call in pack([len(row) for row in rows], _CALIBRATION_CALL, mixed=True):
-        ids = np.zeros((len(call.rows), call.width), np.int64)
-        mask = np.zeros_like(ids)
-        for i, row in enumerate(call.rows):
-            ids[i, : len(rows[row])] = rows[row]
-            mask[i, : len(rows[row])] = 1
-        yield dict(zip(ENCODER_INPUTS, (ids, mask), strict=True))
+        yield dict(zip(ENCODER_INPUTS, pad([rows[row] for row in call.rows], call.width), strict=True))
 
 
 def parity(model: LineClassifier, network: Network, pairs: Iterable[Pair]) -> float:

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from linecls.encoding import FloatArray, IntArray, Pair, Windows, length_bucket
+from linecls.encoding import FloatArray, IntArray, Pair, Windows, length_bucket, pad
 from linecls.packing import WIDTH_STEP, pack
 from linecls.session import BoundCall, Session
 
@@ -152,12 +152,8 @@ class SplitNetwork:
         calls = pack([len(row) for row in rows], self._call_tokens, mixed=not self.batch_invariant, step=step)
         for call in calls:
             height = max(self._call_tokens // call.width, 1) if self._is_bound else len(call.rows)
-            ids = np.zeros((height, call.width), np.int64)
-            mask = np.zeros_like(ids)
+            ids, mask = pad([rows[row] for row in call.rows], call.width, height)
             mask[len(call.rows) :, 0] = 1  # a row that sees nothing would be no number
-            for i, row in enumerate(call.rows):
-                ids[i, : len(rows[row])] = rows[row]
-                mask[i, : len(rows[row])] = 1
             out = self._call({"input_ids": ids, "attention_mask": mask})
             for i, row in enumerate(call.rows):
                 states[row] = out[i, : len(rows[row])]

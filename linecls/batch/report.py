@@ -8,8 +8,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +23,20 @@ _MOST_ERRORS = 20
 _UNITS = ("lines", "bytes")
 
 
-def check_report(path: Path, others: Sequence[Path]) -> None:
-    """Before the work. Raises LineclsError for another suffix, a folder that is missing or cannot be written, a report
-    that would take the place of one of the `others` (input and output), or without matplotlib."""
+def check_report(path: Path) -> None:
+    """Before the work. Raises LineclsError for another suffix, a folder that is missing or cannot be written, or
+    without matplotlib."""
     if path.suffix.lower() not in SUFFIXES:
         raise LineclsError(f"cannot tell the form of the report {path}; end it in {', '.join(SUFFIXES)}")
     if not path.parent.is_dir():
         raise LineclsError(f"cannot write the report {path}: no such folder")
     if not os.access(path.parent, os.W_OK):
         raise LineclsError(f"cannot write the report {path}: the folder cannot be written")
-    for target, other in product(_targets(path), others):
-        same = target.exists() and other.exists() and os.path.samefile(target, other)
-        if same or target.resolve() == other.resolve():
-            raise LineclsError(f"the report would overwrite {target}, the input or the output; choose another name")
     if path.suffix.lower() != ".json":
         _pyplot()
 
 
-def _targets(path: Path) -> list[Path]:
+def report_files(path: Path) -> list[Path]:
     """The files that a report consists of: beside a PNG stands the JSON."""
     return [path.with_suffix(".json"), path] if path.suffix.lower() == ".png" else [path]
 
@@ -116,7 +110,7 @@ def write_report(path: Path, summary: dict[str, Any]) -> list[Path]:
         contents = [data.encode(), _plot(summary, "png")]
     else:
         contents = [_page(summary, data)]
-    parts = dict(zip(_targets(path), contents, strict=True))
+    parts = dict(zip(report_files(path), contents, strict=True))
     try:
         for target, content in parts.items():
             made = target.with_name(target.name + ".tmp")

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from linecls import __version__
 from linecls.batch.publishing import output_form, publish
-from linecls.batch.report import check_report, summarise, write_report
+from linecls.batch.report import check_report, report_files, summarise, write_report
 from linecls.batch.rows import Fields, Outcome, Row
 from linecls.batch.sources import STDIN, Source, open_source
 from linecls.batch.spool import Checkpoint, Spool
@@ -87,11 +87,13 @@ def run_batch(plan: Plan, watcher: Watcher | None = None) -> Result:
     """
     output_form(plan.output)
     if plan.report is not None:
-        inputs = [Path(plan.source)] if os.path.exists(plan.source) else []  # not where it is `-` or of a hub
-        check_report(plan.report, [plan.output, *inputs])
+        check_report(plan.report)
     source = open_source(plan.source, plan.fields, split=plan.split)
-    if plan.source != STDIN and plan.output.exists() and os.path.samefile(plan.source, plan.output):
+    if _is_one_file(plan.source, plan.output):
         raise LineclsError(f"{plan.output} is input and output at once; choose another output")
+    for path in [] if plan.report is None else report_files(plan.report):
+        if _is_one_file(plan.source, path) or _is_one_file(plan.output, path):
+            raise LineclsError(f"the report would overwrite {path}, the input or the output; choose another name")
     if plan.engine == "ray":
         from linecls.batch.ray_engine import check
 
@@ -116,6 +118,13 @@ def run_batch(plan: Plan, watcher: Watcher | None = None) -> Result:
             publish(spool.path, plan.output, plan.fields)
         spool.forget()
         return Result(spool.saved.rows, spool.saved.failed, resumed)
+
+
+def _is_one_file(one: str | Path, other: Path) -> bool:
+    """Whether two paths name one file, there or to be made. `-` and a data set of a hub are none."""
+    if os.path.exists(one) and other.exists():
+        return one != STDIN and os.path.samefile(one, other)
+    return one != STDIN and Path(one).resolve() == other.resolve()
 
 
 def _settings(plan: Plan) -> dict[str, Any]:

@@ -37,8 +37,8 @@ was read of a pipe when a signal ends linecls, an input longer than --max-bytes,
 or with over a tenth that is no UTF-8, in its first 64 KiB. Ctrl-C goes to the whole
 pipeline: linecls first reads what the other side of the pipe still writes; a second Ctrl-C ends it at once.
 
-The time grows with the input. As a rule of thumb, two CPU cores read 400 to 1,000 lines a second, by their length:
-1,000 lines take one to three seconds, 50,000 one to two minutes. Where it takes long, stderr says how far it is and
+The time grows with the input. As a rule of thumb, two CPU cores read 300 to 1,000 lines a second, by their length:
+1,000 lines take one to three seconds, 50,000 one to three minutes. Where it takes long, stderr says how far it is and
 about how long it takes still; --max-bytes sets a limit.
 
 \b

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from linecls.encoding import Batch, Pair, Query, WindowEncoder, collate
+from linecls.encoding import Batch, Pair, Query, WindowEncoder, collate, pad
 from linecls.errors import LineclsError
 from linecls.model.backbone import Backbone
 from linecls.training.batches import Group, Target
@@ -159,12 +159,9 @@ class StateCache:
         step = max(_BATCH_TOKENS // width, 1)
         for first in range(0, len(rows), step):
             some = rows[first : first + step]
-            ids, mask = np.zeros((2, len(some), width), np.int64)
-            for i, row in enumerate(some):
-                ids[i, : len(row)], mask[i, : len(row)] = row, 1
             with torch.inference_mode():
                 device = next(self.backbone.parameters()).device
-                tensors = (torch.from_numpy(array).to(device) for array in (ids, mask))
+                tensors = (torch.from_numpy(array).to(device) for array in pad(some, width))
                 states = self.backbone(*tensors).float().cpu().numpy()
             with np.errstate(over="ignore"):
                 half = states.astype(np.float16)
