@@ -102,9 +102,10 @@ def _input(files: list[str], signals: Interrupts) -> bytes | None:
 
 def _written(kept: bytes) -> bool:
     """Whether the output could be written; if not, the ordinary way says what is wrong."""
+    from linecls.streams import write_all
+
     try:
-        sys.stdout.buffer.write(kept)
-        sys.stdout.buffer.flush()
+        write_all(sys.stdout.buffer, kept)
     except (OSError, ValueError, AttributeError):
         return False
     return True

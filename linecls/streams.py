@@ -6,10 +6,15 @@ No command-line library is imported here: a plain `prune` does without one.
 from __future__ import annotations
 
 import os
+import select
 import sys
 from contextlib import suppress
 
 from linecls.errors import LineclsError
+
+TYPE_CHECKING = False  # see linecls/__init__.py
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 
 class OutputError(LineclsError):
@@ -25,14 +30,39 @@ def write_stdout(data: bytes, *, kept_elsewhere: str | None = None) -> None:
     if sys.stdout is None:
         raise OutputError("cannot write the output: standard output is closed")
     try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_all(sys.stdout.buffer, data)
     except BrokenPipeError:
         raise
     except OSError as error:
         discard_stdout()
         hint = f"; {kept_elsewhere}" if kept_elsewhere else ""
         raise OutputError(f"cannot write the output: {error.strerror}; it is incomplete{hint}") from error
+
+
+def write_all(stream: BinaryIO, data: bytes) -> None:
+    """Write and flush bytes, all of them. Raises OSError as the stream does.
+
+    With PYTHONUNBUFFERED or `python -u` standard output has no buffer, and a write that a signal interrupts takes a
+    part only. So does one into a pipe that somebody has set not to block: what is left waits for room there.
+    """
+    rest = memoryview(data)
+    while rest:
+        try:
+            taken = stream.write(rest)
+        except BlockingIOError as error:  # of a buffered stream
+            taken = error.characters_written
+        if not taken:
+            _wait_for_room(stream)
+        rest = rest[taken or 0 :]
+    while True:
+        try:
+            return stream.flush()
+        except BlockingIOError:
+            _wait_for_room(stream)
+
+
+def _wait_for_room(stream: BinaryIO) -> None:
+    select.select([], [stream.fileno()], [])
 
 
 def warn(message: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,44 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         streams.write_stdout(b"x" * 100_000, kept_elsewhere="the log has it")
     full.write("it goes nowhere now")  # nothing is left that could complain at the end
     full.close()
+
+
+class Interrupted(io.RawIOBase):
+    """A descriptor without a buffer whose every write a signal interrupts after some bytes."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.taken += bytes(data[:8192])
+        return min(len(data), 8192)
+
+
+def test_a_write_that_takes_a_part_is_gone_on_with() -> None:
+    stream = Interrupted()
+    data = os.urandom(20_000)
+    streams.write_all(stream, data)  # type: ignore[arg-type]
+    assert stream.taken == data
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
+@pytest.mark.parametrize("buffering", [0, -1])
+def test_a_pipe_that_does_not_block(buffering: int) -> None:
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    data, got = os.urandom(300_000), []
+
+    def read() -> None:
+        time.sleep(0.05)  # the pipe is full by then
+        with open(source, "rb") as reader:
+            got.append(reader.read())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    with open(sink, "wb", buffering=buffering) as stream:
+        streams.write_all(stream, data)
+    thread.join(10)
+    assert got == [data]

@@ -14,6 +14,7 @@ import click
 from linecls.agent import PROFILES, shorten
 from linecls.cli._decoding_options import profile_options, seconds
 from linecls.observation import is_blank, is_text
+from linecls.streams import write_all
 
 _HELP = """Prune the output of a coding agent's shell tool, as its PostToolUse hook.
 
@@ -75,8 +76,7 @@ def command(agent: str, deadline: float, **options: Any) -> None:
             reply = answer_of(lambda: reply_to(agent, event, **options), until)
     with suppress(OSError, AttributeError):  # when nobody reads the reply
         if reply:
-            sys.stdout.buffer.write(reply)
-            sys.stdout.buffer.flush()
+            write_all(sys.stdout.buffer, reply)
 
 
 def reply_to(agent: str, raw: bytes, *, min_bytes: int, max_bytes: int, profile: str, model: str | None) -> bytes:
