@@ -422,6 +422,20 @@ def test_the_engine_keeps_nothing_of_the_rows_that_are_written(tiny_model_dir):
 # Broken inputs
 
 
+@pytest.mark.parametrize(("good", "count"), [(1, "1 row is safe"), (2, "2 rows are safe")])
+def test_safe_rows_are_counted_in_words(stub, batch, tmp_path, good, count):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    write(source, [*observations(good), {"query": "q"}])
+    assert f" {count} in {target}.part" in batch(source, "-o", target, "--on-error", "fail").stderr
+
+
+def test_a_gzip_that_ends_in_its_first_line(stub, batch, tmp_path):
+    source = tmp_path / "in.jsonl.gz"
+    source.write_bytes(write(tmp_path / "whole.jsonl.gz", observations(1)).read_bytes()[:30])
+    result = batch(source, "-o", tmp_path / "out.jsonl")
+    assert (result.exit_code, result.stderr) == (2, f"linecls: {source}: in its first line the gzip data ends early\n")
+
+
 def test_a_gzip_that_was_cut_short(stub, batch, tmp_path):
     rows = observations(400)
     whole = write(tmp_path / "whole.jsonl.gz", rows).read_bytes()

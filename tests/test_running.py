@@ -251,6 +251,7 @@ def assert_all_comes_through(number: int, signalling: str) -> None:
     run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
     assert run.returncode == -number
     assert run.stdout.count(b"\n") == 100
+    assert run.stderr.decode() == "linecls: interrupted: the command's output went through unchanged\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

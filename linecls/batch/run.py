@@ -15,7 +15,7 @@ from linecls.batch.publishing import output_form, publish
 from linecls.batch.report import check_report, report_files, summarise, write_report
 from linecls.batch.rows import Fields, Outcome, Row
 from linecls.batch.sources import STDIN, Source, open_source
-from linecls.batch.spool import Checkpoint, Spool
+from linecls.batch.spool import Checkpoint, Spool, safe
 from linecls.errors import LineclsError
 
 Engine = Literal["local", "ray"]
@@ -192,6 +192,4 @@ def _with_progress(error: LineclsError, spool: Spool) -> LineclsError:
         with suppress(LineclsError):
             spool.forget()
         return error
-    return type(error)(
-        f"{error}; {spool.saved.rows} rows are safe in {spool.path}, the same command goes on from there"
-    )
+    return type(error)(f"{error}; {safe(spool.saved.rows)} in {spool.path}, the same command goes on from there")

@@ -98,7 +98,8 @@ class JsonLines:
                     done = row.number
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = "ends early" if isinstance(error, EOFError) else f"is corrupt ({error})"
-            raise LineclsError(f"{self.name}: after line {done} the gzip data {what}") from error
+            where = f"after line {done}" if done else "in its first line"
+            raise LineclsError(f"{self.name}: {where} the gzip data {what}") from error
         except OSError as error:
             raise LineclsError(f"{self.name}: cannot be read: {error.strerror or error}") from error
 

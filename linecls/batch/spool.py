@@ -45,6 +45,11 @@ class Checkpoint:
     complete: bool = False
 
 
+def safe(rows: int) -> str:
+    """How a message counts the finished rows."""
+    return "1 row is safe" if rows == 1 else f"{rows} rows are safe"
+
+
 class Spool:
     """The rows of one output on their way; use as a context manager.
 

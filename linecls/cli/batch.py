@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linecls.batch.run import ENGINES, Plan, Watcher, run_batch
+from linecls.batch.spool import safe
 from linecls.cli._decoding_options import DECODING, decoding_options, model_options
 from linecls.progress import Reminder, clock
 from linecls.streams import warn
@@ -144,7 +145,7 @@ def command(
         warn("1 row was done before" if result.resumed == 1 else f"{result.resumed} rows were done before")
     if result.stopped is not None:
         number, error = result.stopped
-        warn(f"{source}: row {number}: {error}; stopped before it, {result.rows} rows are safe in {output}.part")
+        warn(f"{source}: row {number}: {error}; stopped before it, {safe(result.rows)} in {output}.part")
     elif result.failed:
         warn(f"{result.failed} of {result.rows} rows failed; their field `error` says why")
     if result.stopped is not None or result.failed:

@@ -96,6 +96,7 @@ def command(
     except Interrupted as interrupt:
         if finished is not None and finished.output is not None:  # the command has run: it must come through
             write_stdout(finished.output)
+            warn("interrupted: the command's output went through unchanged")
         _die_of(interrupt.number)
     write_stdout(text)
     _end_like(finished, command_line, timeout)
